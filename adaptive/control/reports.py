@@ -1,0 +1,82 @@
+"""What flows up: reports, each with the time of its observation. A fact that is not known is None, never zero."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Source(StrEnum):
+    """Where the facts of a network report come from, best first."""
+
+    TWCC = "twcc"
+    FEEDBACK = "feedback"
+    RTCP = "rtcp"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkReport:
+    """What one exchange with the listener showed of the path since the exchange before it."""
+
+    at: float
+    """Monotonic seconds at which the report was made."""
+    source: Source
+    rtt_s: float | None = None
+    """Round-trip time of this exchange, not smoothed."""
+    loss: float | None = None
+    """Share of the packets sent in the interval that did not arrive, before any repair, 0..1."""
+    packets: int | None = None
+    """How many packets `loss` speaks of."""
+    lost_mask: tuple[bool | None, ...] | None = None
+    """Per packet in sending order: lost, arrived, or unknown (TWCC only)."""
+    jitter_s: float | None = None
+    """Interarrival jitter (RFC 3550 section 6.4.1)."""
+    queue_delay_s: float | None = None
+    """One-way delay above the lowest seen on this path."""
+    received_rate: float | None = None
+    """What arrived, bit/s on the wire, including 28 bytes of IP and UDP a packet."""
+    sent_rate: float | None = None
+    """What was sent in the same interval, counted the same way."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputeReport:
+    """What making the speech costs at present."""
+
+    at: float
+    tiers: tuple[str, ...]
+    """Tiers of the sounding voice, best first."""
+    cost: Mapping[str, float] = field(default_factory=dict)
+    """Measured seconds of rendering per second of speech, for the tiers measured so far."""
+    ready_s: float | None = None
+    """Speech rendered and not yet taken by the carrier; None when nothing is being rendered."""
+    target_s: float | None = None
+    """What `ready_s` should be."""
+    rendering: bool = False
+    """More of this utterance is still to be rendered."""
+    queue_s: float | None = None
+    """How long this listener's next chunk waits for a worker."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContentReport:
+    """What the speech ahead looks like."""
+
+    at: float
+    sounding: bool
+    pauses: tuple[tuple[float, float], ...] = ()
+    """Pauses ahead: seconds from now to their start and to their end."""
+    remaining_s: float | None = None
+    """Speech still to come in this utterance; None while its text is open."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeardReport:
+    """What came out at the listener since the report before."""
+
+    at: float
+    position: int | None = None
+    """Last tick of the sounding utterance that was heard."""
+    concealed: float | None = None
+    """Share of the samples that the receiver made up, 0..1."""
+    buffered_s: float | None = None
+    """Speech waiting in the receiver's buffer (its mean delay)."""

@@ -1,0 +1,1 @@
+"""Carries speech to listeners over WebRTC: the only package that knows aiortc, FastAPI and the network."""
