@@ -1,0 +1,25 @@
+# docker build -t legato .    docker run --network host legato      (why host: README, "In a container")
+FROM python:3.11-slim
+
+ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 LEGATO_CACHE_DIR=/var/cache/legato
+WORKDIR /opt/legato
+
+# Torch's CPU wheels are a tenth of the default ones; any index that serves them will do.
+ARG TORCH_INDEX_ARGS=""
+COPY pyproject.toml requirements.lock README.md LICENSE ./
+COPY adaptive adaptive
+COPY transport_webrtc transport_webrtc
+COPY quality quality
+RUN pip install ${TORCH_INDEX_ARGS} -c requirements.lock . \
+ && useradd --system --create-home legato \
+ && install -d -o legato /var/cache/legato
+
+USER legato
+# The voices' int8 files are built here, so that the first start is as quick as every other.
+RUN legato voices --build
+
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
+  CMD python -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8080/healthz', timeout=2)"
+ENTRYPOINT ["legato"]
+CMD ["serve", "--host", "0.0.0.0"]

@@ -1,0 +1,49 @@
+# Two commands do all the set-up: `make run` and `make test`. Everything lives in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c requirements.lock
+HOST ?= 127.0.0.1
+PORT ?= 8080
+
+.PHONY: setup run test test-long lint browser clean
+
+setup: $(VENV)/.ready-run  ## the environment, with what running needs
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Legato needs Python 3.11 or newer: make PYTHON=python3.11 …")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ready-run: pyproject.toml requirements.lock | $(BIN)/python
+	@echo "Installing Legato and the packages of requirements.lock into $(VENV) (minutes, the first time) …"
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.ready-test: pyproject.toml requirements.lock | $(BIN)/python
+	@echo "Installing Legato, its judges and its test tools into $(VENV) (minutes, the first time) …"
+	$(PIP) -e '.[test]'
+	@touch $@ $(VENV)/.ready-run
+
+run: setup  ## the server with the lab's network sliders; prints the URL
+	$(BIN)/legato serve --lab --host $(HOST) --port $(PORT)
+
+browser:  ## Debian's chromium for the browser tests, when root; else says what is skipped
+	@if command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing Debian's chromium for the browser tests …"; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	else echo "No chromium here and not root: the browser tests are skipped. Install it (apt-get install chromium) to run them."; fi
+
+lint: $(VENV)/.ready-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: $(VENV)/.ready-test browser lint  ## every test but the long ones
+	$(BIN)/pytest -m "not long"
+
+test-long: $(VENV)/.ready-test browser  ## the tests that take minutes
+	$(BIN)/pytest -m long
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
