@@ -1,0 +1,164 @@
+"""What became of every packet sent: numbered on its way out, judged when transport-wide feedback comes back. Pure.
+
+A packet that a feedback says was not received is only believed to be lost once packets sent after it have arrived
+(three of them, as in RFC 9002 section 6.1.1), because under reordering a later feedback reports it as received. A
+packet that no feedback speaks of, because the feedback itself was lost, is unknown: it is neither lost nor arrived.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+from adaptive.control.reports import NetworkReport, Source
+
+from .twcc import Feedback
+
+PACKET_THRESHOLD = 3
+"""Later packets that must have arrived before one is lost (RFC 9002 section 6.1.1)."""
+KEEP = 2048
+"""Packets remembered: 40 s at 20 ms."""
+BASE_WINDOW_S = 30.0
+"""The lowest one-way delay of this long is taken as the path without a queue; clocks drift, routes change."""
+
+
+@dataclass(kw_only=True, slots=True)
+class _Packet:
+    sent_at: float
+    size: int
+    repeat: bool
+    arrived_s: float | None = None
+    covered: bool = False
+
+
+class _Unwrap:
+    """Extends a counter of a few bits to one without bounds."""
+
+    def __init__(self, bits: int) -> None:
+        self._size = 1 << bits
+        self._last: int | None = None
+
+    def __call__(self, value: int) -> int:
+        if self._last is None:
+            self._last = value
+        else:
+            half = self._size // 2
+            self._last += (value - self._last + half) % self._size - half
+        return self._last
+
+
+class Fates:
+    """The send log of one transport, and the reports that come of it."""
+
+    def __init__(self) -> None:
+        self._packets: dict[int, _Packet] = {}
+        self._next = 0
+        self._settled = 0
+        """Every packet before this one has been told to a report."""
+        self._newest = -1
+        """Highest packet that a feedback spoke of."""
+        self._base = _Unwrap(16)
+        self._reference = _Unwrap(24)
+        self._delays: deque[tuple[float, float]] = deque()
+        """One-way delays, increasing (a sliding minimum): (sent at, arrival − sending on two clocks)."""
+        self._queue_delay_s: float | None = None
+        self._arrived: list[tuple[float, int]] = []
+        self._received_rate: float | None = None
+        self._sent: deque[tuple[float, int]] = deque()
+        self._last_feedback: float | None = None
+        self.broken = 0
+        """Feedback packets that could not be read or speak of packets never sent."""
+
+    @property
+    def last_feedback(self) -> float | None:
+        """When the newest feedback came, or None."""
+        return self._last_feedback
+
+    def sent(self, now: float, *, size: int, repeat: bool = False) -> int:
+        """Numbers a packet of `size` bytes on the wire; `repeat` marks a retransmission. Returns its 16-bit number."""
+        number = self._next
+        self._next += 1
+        self._packets[number] = _Packet(sent_at=now, size=size, repeat=repeat)
+        self._packets.pop(number - KEEP, None)
+        self._sent.append((now, size))
+        return number & 0xFFFF
+
+    def feedback(self, now: float, feedback: Feedback) -> None:
+        """Takes in one feedback packet."""
+        base = self._base(feedback.base)
+        reference_s = self._reference(feedback.reference & 0xFFFFFF) * 0.064
+        self._last_feedback = now
+        if base < 0 or base + len(feedback.arrivals_us) > self._next:
+            self.broken += 1
+            return
+        for number, arrival_us in enumerate(feedback.arrivals_us, base):
+            packet = self._packets.get(number)
+            if packet is None:
+                continue
+            packet.covered = True
+            if arrival_us is None or packet.arrived_s is not None:
+                continue
+            packet.arrived_s = reference_s + arrival_us / 1e6
+            self._arrived.append((packet.arrived_s, packet.size))
+            self._delay(packet)
+        self._newest = max(self._newest, base + len(feedback.arrivals_us) - 1)
+        self._base(self._newest & 0xFFFF)
+
+    def _delay(self, packet: _Packet) -> None:
+        if packet.repeat or packet.arrived_s is None:
+            return
+        delay = packet.arrived_s - packet.sent_at
+        while self._delays and self._delays[-1][1] >= delay:
+            self._delays.pop()
+        self._delays.append((packet.sent_at, delay))
+        while self._delays[0][0] < packet.sent_at - BASE_WINDOW_S:
+            self._delays.popleft()
+        self._queue_delay_s = delay - self._delays[0][1]
+
+    def report(self, now: float, *, rtt_s: float | None = None) -> NetworkReport:
+        """What has been settled since the report before: loss before any repair, queueing delay, rates."""
+        mask = self._settle()
+        known = [lost for lost in mask if lost is not None]
+        queue_delay_s, self._queue_delay_s = self._queue_delay_s, None
+        return NetworkReport(
+            at=now,
+            source=Source.TWCC,
+            rtt_s=rtt_s,
+            loss=sum(known) / len(known) if known else None,
+            packets=len(known) or None,
+            lost_mask=tuple(mask) or None,
+            queue_delay_s=queue_delay_s,
+            received_rate=self._rate_received(),
+            sent_rate=self._rate_sent(now),
+        )
+
+    def _settle(self) -> list[bool | None]:
+        """The fates that are certain by now, in sending order, each told once; retransmissions are left out."""
+        numbers = [n for n in range(self._settled, self._newest + 1) if n in self._packets]
+        arrived_later = sum(self._packets[n].arrived_s is not None for n in numbers)
+        mask: list[bool | None] = []
+        for number in numbers:
+            packet = self._packets[number]
+            if packet.arrived_s is not None:
+                arrived_later -= 1
+            elif packet.covered and arrived_later < PACKET_THRESHOLD:
+                break
+            if not packet.repeat:
+                mask.append(packet.arrived_s is None if packet.covered else None)
+            self._settled = number + 1
+        return mask
+
+    def _rate_received(self) -> float | None:
+        """Over the last half second of the listener's clock, bit/s; None until that much was seen."""
+        if not self._arrived:
+            return None
+        self._arrived.sort()
+        newest = self._arrived[-1][0]
+        self._arrived = [(at, size) for at, size in self._arrived if at > newest - 0.5]
+        oldest = self._arrived[0][0]
+        if newest - oldest < 0.2:
+            return None
+        return 8 * sum(size for _, size in self._arrived[1:]) / (newest - oldest)
+
+    def _rate_sent(self, now: float) -> float | None:
+        while self._sent and self._sent[0][0] < now - 0.5:
+            self._sent.popleft()
+        return 8 * sum(size for _, size in self._sent) / 0.5 if self._sent else None
