@@ -5,7 +5,7 @@ sequence number, count, a 24-bit reference time in 64 ms, then run-length or vec
 receive delta in 250 µs for every packet that arrived.
 """
 
-from dataclasses import dataclass
+from adaptive.control.fates import Feedback
 
 URI = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
 RTPFB = 205
@@ -15,20 +15,6 @@ _REFERENCE_US = 64_000
 _DELTA_US = 250
 _SMALL, _LARGE = 1, 2
 """States 'arrived, delta of 8 bits' and 'arrived, signed delta of 16 bits'; 0 is not received, 3 is reserved."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Feedback:
-    """One feedback packet, as it stands on the wire."""
-
-    base: int
-    """Transport-wide sequence number (16 bits) of the first packet it speaks of."""
-    number: int
-    """Of the feedback packet itself (8 bits)."""
-    reference: int
-    """Reference time, signed 24 bits, in 64 ms of the listener's clock."""
-    arrivals_us: tuple[int | None, ...]
-    """Per packet: microseconds after the reference time, or None where it was not received."""
 
 
 def parse_feedback(packet: bytes) -> Feedback:

@@ -1,8 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transport_webrtc.feedback.fates import Fates
-from transport_webrtc.feedback.twcc import Feedback
+from adaptive.control.fates import Fates, Feedback
 
 OFFSET_S = 1000.0
 """The listener's clock starts elsewhere."""

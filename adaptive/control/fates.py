@@ -8,9 +8,7 @@ packet that no feedback speaks of, because the feedback itself was lost, is unkn
 from collections import deque
 from dataclasses import dataclass
 
-from adaptive.control.reports import NetworkReport, Source
-
-from .twcc import Feedback
+from .reports import NetworkReport, Source
 
 PACKET_THRESHOLD = 3
 """Later packets that must have arrived before one is lost (RFC 9002 section 6.1.1)."""
@@ -18,6 +16,20 @@ KEEP = 2048
 """Packets remembered: 40 s at 20 ms."""
 BASE_WINDOW_S = 30.0
 """The lowest one-way delay of this long is taken as the path without a queue; clocks drift, routes change."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feedback:
+    """What a listener says of a run of packets, on its own clock."""
+
+    base: int
+    """Number (16 bits) of the first packet it speaks of."""
+    number: int
+    """Of the feedback itself (8 bits)."""
+    reference: int
+    """Reference time, signed 24 bits, in 64 ms of the listener's clock."""
+    arrivals_us: tuple[int | None, ...]
+    """Per packet: microseconds after the reference time, or None where it was not received."""
 
 
 @dataclass(kw_only=True, slots=True)
