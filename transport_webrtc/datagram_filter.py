@@ -1,0 +1,212 @@
+"""A bad network for one listener: the lab's links around the datagrams of one peer connection, inside this process.
+
+Everything that connection sends and receives goes through: STUN, so that ICE sees the round trip, DTLS, media, RTCP
+and data channels. Other connections notice nothing, no class is patched, and no rights are needed.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from aiortc import RTCPeerConnection
+
+from quality.lab import PRESETS, Link, LinkSettings
+
+from .aiortc_private import UnsupportedAiortc
+
+HEADERS = 28
+"""Bytes of an IPv4 and a UDP header, which a datagram's payload does not show (RFC 791, RFC 768)."""
+EARLY_S = 0.0005
+"""A timer counts as due this early: loops round times to milliseconds, and waiting again would spin."""
+
+NETWORKS = {name: tuple(way.changed({"overhead_bytes": HEADERS}) for way in path) for name, path in PRESETS.items()}
+"""The lab's presets as (down, up), counting the headers that datagrams have on the wire."""
+
+Deliver = Callable[[], None]
+
+
+class LabNetwork:
+    """The network between us and one listener: `down` leads to the listener, `up` comes back.
+
+    Make it after `setLocalDescription`, when the sockets exist and no packet has yet passed. It goes away with the
+    connection; what is then still on its way is lost.
+    """
+
+    def __init__(self, pc: RTCPeerConnection, *, seed: int = 0) -> None:
+        """`seed` fixes the losses. Raises RuntimeError where the connection has gathered no candidates."""
+        protocols = datagram_protocols(pc)
+        if not protocols:
+            raise RuntimeError("The connection has no sockets yet: set its local description first.")
+        self._loop = asyncio.get_running_loop()
+        self._down = _Pipe(self._loop, seed=2 * seed)
+        self._up = _Pipe(self._loop, seed=2 * seed + 1)
+        self._endpoints = [_Endpoint(self._loop, p, self._down, self._up, self._closed) for p in protocols]
+
+    def set(self, *, down: Mapping[str, Any] | None = None, up: Mapping[str, Any] | None = None) -> None:
+        """Changes some settings of either way, both or neither. Raises ValueError with a sentence."""
+        self._become(self._down.link.settings.changed(down or {}), self._up.link.settings.changed(up or {}))
+
+    def preset(self, name: str) -> None:
+        """Makes the network the one of that name and nothing else. Raises ValueError naming those there are."""
+        if name not in NETWORKS:
+            raise ValueError(f"There is no network called {name!r}; there are {', '.join(NETWORKS)}.")
+        self._become(*NETWORKS[name])
+
+    def snapshot(self) -> dict[str, Any]:
+        """Settings both ways, the preset they are (None for none) and the account of both ways."""
+        now = self._loop.time()
+        settings = self._down.link.settings, self._up.link.settings
+        return {
+            "preset": next((name for name, path in NETWORKS.items() if path == settings), None),
+            "down": asdict(settings[0]),
+            "up": asdict(settings[1]),
+            "flow": {"down": asdict(self._down.link.flow(now)), "up": asdict(self._up.link.flow(now))},
+        }
+
+    def close(self) -> None:
+        """Takes itself out of the connection; what is on its way is lost."""
+        for endpoint in list(self._endpoints):
+            endpoint.close()
+
+    def _become(self, down: LinkSettings, up: LinkSettings) -> None:
+        self._down.become(down)
+        self._up.become(up)
+
+    def _closed(self, endpoint: "_Endpoint") -> None:
+        self._endpoints.remove(endpoint)
+        if not self._endpoints:
+            self._down.close()
+            self._up.close()
+
+
+class _Pipe:
+    """A link in real time: what goes in comes out by a timer of the loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, *, seed: int) -> None:
+        self.link: Link[Deliver] = Link(LinkSettings(overhead_bytes=HEADERS), seed=seed, start=loop.time())
+        self._loop = loop
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
+        self._open = True
+
+    def become(self, settings: LinkSettings) -> None:
+        """Takes `settings` on; a trace or steps that stay the same go on undisturbed."""
+        old = self.link.settings
+        changes = {name: value for name, value in vars(settings).items() if value != getattr(old, name)}
+        self.link.set(now=self._loop.time(), **changes)
+        self._pump()
+
+    def send(self, size: int, deliver: Deliver) -> None:
+        self.link.offer(self._loop.time(), size, deliver)
+        self._pump()
+
+    def close(self) -> None:
+        self._open = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _pump(self) -> None:
+        """Delivers what is due and sets the timer for the rest."""
+        for deliver in self.link.due(self._loop.time() + EARLY_S):
+            deliver()
+        at = self.link.next_time()
+        if self._timer is not None and (at is None or at != self._timer_at):
+            self._timer.cancel()
+            self._timer = None
+        if self._timer is None and at is not None and self._open:
+            self._timer, self._timer_at = self._loop.call_at(at, self._fire), at
+
+    def _fire(self) -> None:
+        self._timer = None
+        self._pump()
+
+
+class _Endpoint:
+    """One socket of the connection, its two ways put through the pipes."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        protocol: Any,
+        down: _Pipe,
+        up: _Pipe,
+        closed: Callable[["_Endpoint"], None],
+    ) -> None:
+        self._loop = loop
+        self._protocol = protocol
+        self._transport = protocol.transport
+        self._receive = protocol.datagram_received
+        self._lost = protocol.connection_lost
+        self._down = down
+        self._up = up
+        self._closed = closed
+        self._open = True
+        protocol.transport = _Transport(self._transport, self._sendto, self.close)
+        protocol.datagram_received = self._received
+        protocol.connection_lost = self._connection_lost
+
+    def close(self) -> None:
+        """Gives the socket back as it was."""
+        if not self._open:
+            return
+        self._open = False
+        self._protocol.transport = self._transport
+        del self._protocol.datagram_received, self._protocol.connection_lost
+        self._closed(self)
+
+    def _sendto(self, data: bytes, addr: Any = None) -> None:
+        datagram = bytes(data)
+        self._down.send(len(datagram), lambda: self._deliver(self._transport.sendto, datagram, addr))
+
+    def _received(self, data: bytes, addr: Any) -> None:
+        self._up.send(len(data), lambda: self._deliver(self._receive, data, addr))
+
+    def _deliver(self, out: Callable[[bytes, Any], None], data: bytes, addr: Any) -> None:
+        """A datagram that cannot be taken must not hold up those after it: the loop hears of it, as from any socket."""
+        if not self._open:
+            return
+        try:
+            out(data, addr)
+        except Exception as error:
+            context = {"message": "A datagram could not be delivered.", "exception": error, "protocol": self._protocol}
+            self._loop.call_exception_handler(context)
+
+    def _connection_lost(self, error: Exception | None) -> None:
+        self.close()
+        self._lost(error)
+
+
+class _Transport:
+    """Stands where aioice keeps its datagram transport; all but sending and closing is the real one's."""
+
+    def __init__(self, inner: Any, sendto: Callable[..., None], closing: Callable[[], None]) -> None:
+        self._inner = inner
+        self._closing = closing
+        self.sendto = sendto
+
+    def close(self) -> None:
+        self._closing()
+        self._inner.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def datagram_protocols(pc: RTCPeerConnection) -> list[Any]:
+    """The aioice protocols of a connection, one for each socket. Reaches into private names, all of them here:
+    `RTCIceTransport._connection` and `aioice.Connection._protocols`.
+
+    Raises `UnsupportedAiortc` where an installed version has them no more.
+    """
+    transports = {transceiver.sender.transport.transport for transceiver in pc.getTransceivers()}
+    if pc.sctp is not None:
+        transports.add(pc.sctp.transport.transport)
+    protocols: list[Any] = []
+    for transport in transports:
+        connection: Any = getattr(transport, "_connection", None)
+        if not isinstance(getattr(connection, "_protocols", None), list):
+            raise UnsupportedAiortc("aiortc or aioice changed where it keeps its sockets; the lab cannot reach them.")
+        protocols += [p for p in connection._protocols if p not in protocols]
+    return protocols
