@@ -11,7 +11,7 @@ from typing import Any
 
 from aiortc import RTCPeerConnection
 
-from quality.lab import PRESETS, Link, LinkSettings
+from quality.lab import PRESETS, Link, LinkSettings, Path
 
 from .aiortc_private import UnsupportedAiortc
 
@@ -20,9 +20,13 @@ HEADERS = 28
 EARLY_S = 0.0005
 """A timer counts as due this early: loops round times to milliseconds, and waiting again would spin."""
 
-NETWORKS = {name: tuple(way.changed({"overhead_bytes": HEADERS}) for way in path) for name, path in PRESETS.items()}
+NETWORKS: Mapping[str, Path] = {
+    name: (down.changed({"overhead_bytes": HEADERS}), up.changed({"overhead_bytes": HEADERS}))
+    for name, (down, up) in PRESETS.items()
+}
 """The lab's presets as (down, up), counting the headers that datagrams have on the wire."""
 
+Changes = Mapping[str, Any]
 Deliver = Callable[[], None]
 
 
@@ -43,15 +47,15 @@ class LabNetwork:
         self._up = _Pipe(self._loop, seed=2 * seed + 1)
         self._endpoints = [_Endpoint(self._loop, p, self._down, self._up, self._closed) for p in protocols]
 
-    def set(self, *, down: Mapping[str, Any] | None = None, up: Mapping[str, Any] | None = None) -> None:
+    def set(self, *, down: Changes | None = None, up: Changes | None = None) -> None:
         """Changes some settings of either way, both or neither. Raises ValueError with a sentence."""
-        self._become(self._down.link.settings.changed(down or {}), self._up.link.settings.changed(up or {}))
+        self._become((self._down.link.settings, self._up.link.settings), down, up)
 
-    def preset(self, name: str) -> None:
-        """Makes the network the one of that name and nothing else. Raises ValueError naming those there are."""
+    def preset(self, name: str, *, down: Changes | None = None, up: Changes | None = None) -> None:
+        """Makes the network the one of that name, with changes to it. Raises ValueError naming those there are."""
         if name not in NETWORKS:
             raise ValueError(f"There is no network called {name!r}; there are {', '.join(NETWORKS)}.")
-        self._become(*NETWORKS[name])
+        self._become(NETWORKS[name], down, up)
 
     def snapshot(self) -> dict[str, Any]:
         """Settings both ways, the preset they are (None for none) and the account of both ways."""
@@ -69,9 +73,11 @@ class LabNetwork:
         for endpoint in list(self._endpoints):
             endpoint.close()
 
-    def _become(self, down: LinkSettings, up: LinkSettings) -> None:
-        self._down.become(down)
-        self._up.become(up)
+    def _become(self, base: Path, down: Changes | None, up: Changes | None) -> None:
+        """Refuses all or takes all."""
+        wanted = base[0].changed(down or {}), base[1].changed(up or {})
+        self._down.become(wanted[0])
+        self._up.become(wanted[1])
 
     def _closed(self, endpoint: "_Endpoint") -> None:
         self._endpoints.remove(endpoint)

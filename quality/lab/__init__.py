@@ -4,8 +4,8 @@ Nothing here knows a socket, a loop or a clock: whoever uses a `Link` brings the
 """
 
 from .link import Fate, Flow, Link
-from .presets import PRESETS
+from .presets import PRESETS, Path
 from .settings import Jitter, LinkSettings
 from .traces import parse_mahimahi
 
-__all__ = ["PRESETS", "Fate", "Flow", "Jitter", "Link", "LinkSettings", "parse_mahimahi"]
+__all__ = ["PRESETS", "Fate", "Flow", "Jitter", "Link", "LinkSettings", "Path", "parse_mahimahi"]
