@@ -1,0 +1,76 @@
+/** The listener's side of the `feedback` channel: what the receiver saw goes back with the answer to every ping. */
+
+/** With more bytes waiting, an answer to a ping would be old when it arrives. */
+const WAITING_LIMIT_BYTES = 4096;
+
+/**
+ * The receiver's counters (`RTCInboundRtpStreamStats`) with `rtt_ms` of the path, null where it is not known.
+ * @param {RTCPeerConnection} pc
+ * @returns {Promise<Record<string, any>>}
+ */
+export async function readStats(pc) {
+  let inbound = {};
+  let rtt = NaN;
+  for (const entry of (await pc.getStats()).values()) {
+    if (entry.type === "inbound-rtp" && entry.kind === "audio") inbound = entry;
+    if (entry.type === "candidate-pair" && entry.nominated) rtt = entry.currentRoundTripTime ?? NaN;
+  }
+  return {...inbound, rtt_ms: Number.isFinite(rtt) ? rtt * 1000 : null};
+}
+
+/** Answers pings and sets the buffer the server asks for. */
+export class Feedback {
+  /** When the server was last heard of on this channel, in `performance.now()` milliseconds. */
+  lastArrival = performance.now();
+  /** @type {() => void} Called at every message, before it is answered. */
+  onarrival = () => undefined;
+
+  #pc;
+  #channel;
+  #receiver;
+  #pinned;
+
+  /**
+   * @param {RTCPeerConnection} pc
+   * @param {RTCRtpReceiver} receiver
+   * @param {number} [pinned] `jitterBufferTarget` in ms that stays, whatever the server asks for
+   */
+  constructor(pc, receiver, pinned) {
+    this.#pc = pc;
+    this.#receiver = receiver;
+    this.#pinned = pinned;
+    if (pinned !== undefined) receiver.jitterBufferTarget = pinned;
+    this.#channel = pc.createDataChannel("feedback", {ordered: false, maxRetransmits: 0});
+    this.#channel.onmessage = ({data}) => void this.#onMessage(data);
+  }
+
+  get isOpen() {
+    return this.#channel.readyState === "open";
+  }
+
+  /** @param {string} data */
+  async #onMessage(data) {
+    const arrival = performance.now();
+    this.lastArrival = arrival;
+    this.onarrival();
+    const {p, t, jbt} = JSON.parse(data);
+    if (jbt !== undefined && this.#pinned === undefined) this.#receiver.jitterBufferTarget = jbt;
+    if (p === undefined) return;
+    const stats = await readStats(this.#pc);
+    const counters = [
+      stats.packetsReceived,
+      stats.packetsLost,
+      stats.jitter * 1e6,
+      stats.concealedSamples,
+      stats.totalSamplesReceived,
+      stats.jitterBufferDelay * 1e3,
+      stats.jitterBufferEmittedCount,
+      stats.bytesReceived,
+      stats.silentConcealedSamples,
+    ];
+    if (!this.isOpen || this.#channel.bufferedAmount > WAITING_LIMIT_BYTES) return;
+    const s = counters.every(Number.isFinite) ? counters.map(Math.round) : undefined;
+    const h = Math.round((performance.now() - arrival) * 1000) / 1000;
+    this.#channel.send(JSON.stringify({p, t, h, s}));
+  }
+}

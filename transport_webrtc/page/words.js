@@ -1,0 +1,157 @@
+/** The utterances of this listener in their order, each word lit when it is heard. */
+
+/** How many ended utterances stay on the page. */
+const KEPT = 5;
+
+/** @typedef {{text: string, start: number, end: number}} Word times in ticks of the utterance */
+
+/**
+ * Where the words stand in the text, in order; null for a word that the text spells differently ("12" said "twelve").
+ * @param {string} text
+ * @param {Word[]} words
+ * @param {number} from index in `text` at which to begin
+ * @returns {({from: number, to: number} | null)[]}
+ */
+export function locate(text, words, from) {
+  const haystack = text.toLowerCase();
+  return words.map(({text: word}) => {
+    const needle = word.toLowerCase();
+    const index = needle ? haystack.indexOf(needle, from) : -1;
+    const skipped = index < 0 ? "" : text.slice(from, index);
+    // A word far ahead is another one of the same spelling.
+    if (index < 0 || skipped.trim().split(/\s+/).length > 4) return null;
+    from = index + needle.length;
+    return {from: index, to: from};
+  });
+}
+
+/** The list on the page. */
+export class Transcript {
+  #list;
+  /** @type {Map<string, Utterance>} */
+  #utterances = new Map();
+
+  /** @param {HTMLElement} list */
+  constructor(list) {
+    this.#list = list;
+  }
+
+  /** @param {string} id @param {string} text */
+  begin(id, text) {
+    if (this.#utterances.has(id)) return;
+    const utterance = new Utterance(text);
+    this.#utterances.set(id, utterance);
+    this.#list.append(utterance.item);
+    this.#list.scrollTop = this.#list.scrollHeight;
+    const ended = [...this.#utterances].filter(([, one]) => one.ended);
+    for (const [old, {item}] of ended.slice(0, -KEPT)) {
+      item.remove();
+      this.#utterances.delete(old);
+    }
+  }
+
+  /** Takes one of the server's events. @param {Record<string, any>} event */
+  take(event) {
+    if (!event.id) return;
+    this.begin(event.id, "");
+    const utterance = /** @type {Utterance} */ (this.#utterances.get(event.id));
+    if (event.event === "marks") utterance.mark(event.words);
+    else if (event.event === "word") this.#follow(utterance.light(event.start));
+    else utterance.show(event);
+  }
+
+  /** Marks everything that has not ended as lost with its connection. */
+  lose() {
+    for (const utterance of this.#utterances.values()) {
+      if (!utterance.ended) utterance.show({event: "failed", message: "Lost with the connection."});
+    }
+  }
+
+  /** Utterances that are sounding, paused or waiting. */
+  get active() {
+    return [...this.#utterances.values()].filter((one) => !one.ended);
+  }
+
+  /** Keeps the lit word in sight by scrolling the list alone. @param {HTMLElement | undefined} word */
+  #follow(word) {
+    if (!word) return;
+    const {offsetTop: top, offsetHeight: height} = word;
+    const {scrollTop, clientHeight} = this.#list;
+    if (top < scrollTop || top + 2 * height > scrollTop + clientHeight) {
+      this.#list.scrollTop = top - clientHeight / 2;
+    }
+  }
+}
+
+class Utterance {
+  item = document.createElement("li");
+  state = "queued";
+
+  #words = document.createElement("span");
+  #label = document.createElement("span");
+  #text;
+  #marked = 0;
+  /** @type {Map<number, HTMLElement>} by the tick at which the word begins */
+  #spans = new Map();
+
+  /** @param {string} text */
+  constructor(text) {
+    this.#text = text;
+    this.#words.className = "words";
+    this.#words.textContent = text;
+    this.#label.className = "state";
+    this.item.append(this.#words, this.#label);
+    this.show({event: "queued"});
+  }
+
+  get ended() {
+    return ["finished", "interrupted", "failed"].includes(this.state);
+  }
+
+  /** Turns the next words of the text into spans that can be lit. @param {Word[]} words */
+  mark(words) {
+    if (this.#text.length === this.#marked && !this.ended) this.#append(words);
+    const places = locate(this.#text, words, this.#marked);
+    places.forEach((place, index) => {
+      if (!place) return;
+      const rest = /** @type {Text} */ (this.#words.lastChild);
+      const span = document.createElement("span");
+      const tail = rest.splitText(place.from - this.#marked);
+      span.textContent = this.#text.slice(place.from, place.to);
+      tail.deleteData(0, place.to - place.from);
+      tail.before(span);
+      this.#spans.set(words[index].start, span);
+      this.#marked = place.to;
+    });
+  }
+
+  /** Lights the word that begins at `start`, and counts those before it as spoken. @param {number} start */
+  light(start) {
+    for (const [at, span] of this.#spans) {
+      span.className = at < start ? "spoken" : at === start ? "current" : "";
+    }
+    return this.#spans.get(start);
+  }
+
+  /** @param {Record<string, any>} event */
+  show(event) {
+    const states = {started: "sounding", resumed: "sounding", finished: "finished"};
+    const known = ["queued", "paused", "interrupted", "failed"];
+    const state = states[/** @type {keyof typeof states} */ (event.event)] ?? (known.includes(event.event) && event.event);
+    if (!state) return;
+    this.state = state;
+    this.item.dataset.state = state;
+    this.#label.textContent = event.message ? `${state}: ${event.message}` : state;
+    if (state === "finished") this.light(Infinity);
+    if (state === "interrupted" || state === "failed") this.#words.querySelector(".current")?.classList.replace("current", "spoken");
+  }
+
+  /** A text that was handed over elsewhere shows up with its words. @param {Word[]} words */
+  #append(words) {
+    const more = words.map(({text}) => text).join(" ");
+    this.#text += this.#text ? ` ${more}` : more;
+    const rest = this.#words.lastChild;
+    if (rest instanceof Text) rest.appendData(this.#text.slice(this.#marked));
+    else this.#words.append(this.#text.slice(this.#marked));
+  }
+}
