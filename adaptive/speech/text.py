@@ -1,0 +1,159 @@
+"""Text on its way to a voice: cleaned, and split into clauses while it still arrives.
+
+Text comes in pieces cut anywhere, from a keyboard or a language model. Where the pieces were cut changes nothing:
+every decision is made from left to right and waits until what it depends on has arrived.
+"""
+
+import re
+import unicodedata
+
+LIMIT = 200
+"""Characters: a clause is never longer, because a voice prepares a clause as one."""
+FIRST_COMMA = 12
+"""The first clause may end at a comma from this length on: the sooner it ends, the sooner it sounds."""
+FIRST_CONJUNCTION = 30
+"""… and before a conjunction from this one."""
+MIDDLE = 40
+"""A semicolon, colon or dash ends any clause from this length on."""
+
+PAUSE_PARAGRAPH_S = 0.4
+PAUSE_SENTENCE_S = 0.25
+PAUSE_MIDDLE_S = 0.18
+PAUSE_COMMA_S = 0.12
+PAUSE_NONE_S = 0.05
+
+_SENTENCE_END = ".!?…。！？"
+_MIDDLE_END = ";:–—；："
+_COMMA_END = ",，、"
+_CLOSING = "\"'”’»)]」』）】"
+_C = re.escape(_CLOSING)
+
+_MARK = re.compile(
+    rf"(?P<sentence>[.!?…]+[{_C}]*(?=\s)|[。！？]+[{_C}]*(?=[^。！？{_C}]))"
+    rf"|(?P<middle>(?:[;:][{_C}]*| [–—]|—)(?=\s)|[；：][{_C}]*(?=[^{_C}]))"
+    rf"|(?P<comma>,[{_C}]*(?=\s)|[，、][{_C}]*(?=[^{_C}]))"
+    r"|(?P<conjunction>(?= (?:and|but|or|because|while|when|where|which|although|if|so|until|unless)\s))"
+    r"|(?P<paragraph>\n\n)"
+)
+_LOOK_AHEAD = 12
+"""Characters beyond a mark that decide whether it is one: the longest conjunction between two spaces."""
+
+_NO_END = re.compile(
+    r"^\s*\d+\.$"
+    r"|(?:^|[\s(\"'“‘])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|etc|cf|approx|Fig|Vol|Inc|Ltd|Co"
+    r"|Gen|Col|Lt|Sgt|Capt|Rev|Hon|Mt|Ave|Blvd|Dept|Est|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\.$"
+)
+"""A full stop that ends no sentence: after a list number, an initial, an abbreviation."""
+
+_PUNCTUATION = re.compile(rf"[,;:.!?…]+[{_C}]*(?=\s)|[，、；：。！？]")
+_SPACE = re.compile(r"(?=\s)")
+
+
+class _Cleaner:
+    """`clean`, for text that comes in pieces: white space waits until something follows it."""
+
+    def __init__(self) -> None:
+        self._newlines = 0
+        self._begun = False
+        self.space_waits = False
+
+    def feed(self, text: str) -> str:
+        out = []
+        for character in text:
+            category = unicodedata.category(character)
+            if category in {"Cs", "Co", "Cn"} or (category == "Cf" and character not in "\u200c\u200d"):
+                continue
+            if character.isspace() or category == "Cc":
+                self._newlines += 2 if character == "\u2029" else character == "\n"
+                self.space_waits = self._begun
+                continue
+            if self.space_waits:
+                out.append("\n\n" if self._newlines > 1 else " ")
+            self._newlines, self.space_waits, self._begun = 0, False, True
+            out.append(character)
+        return "".join(out)
+
+
+def clean(text: str) -> str:
+    """Text a voice can read: runs of white space and control characters become one space, or two newlines where they
+    hold a blank line; invisible format characters and lone surrogates go; both ends are stripped."""
+    return _Cleaner().feed(text)
+
+
+def speakable(clause: str) -> bool:
+    """Whether it holds anything to say: a letter or a digit."""
+    return any(character.isalnum() for character in clause)
+
+
+def pause_after(clause: str) -> float:
+    """Seconds of silence that follow a clause, by the punctuation at its end."""
+    if clause.endswith("\n"):
+        return PAUSE_PARAGRAPH_S
+    last = clause.rstrip().rstrip(_CLOSING)[-1:]
+    if not last:
+        return PAUSE_NONE_S
+    if last in _SENTENCE_END:
+        return PAUSE_SENTENCE_S
+    if last in _MIDDLE_END:
+        return PAUSE_MIDDLE_S
+    return PAUSE_COMMA_S if last in _COMMA_END else PAUSE_NONE_S
+
+
+class ClauseSplitter:
+    """Splits one utterance. The clauses put together are `clean` of the texts put together, whatever the pieces."""
+
+    def __init__(self) -> None:
+        self._cleaner = _Cleaner()
+        self._rest = ""
+        self._first = True
+        self._closed = False
+
+    def feed(self, text: str, final: bool) -> list[str]:
+        """The clauses that `text` completes, in order; with `final` all the rest. A clause holds 1 to `LIMIT`
+        characters, white space at its ends included. Raises ValueError for text after the final piece."""
+        if self._closed:
+            raise ValueError("This text was closed; no more can be added to it.")
+        self._closed = final
+        text = self._rest + self._cleaner.feed(text)
+        # White space that waits is white space already to whatever stands before it.
+        seen = text + (" " if self._cleaner.space_waits else "")
+        start, clauses = 0, []
+        while start < len(text) and (end := self._end(seen, start, len(text), final)):
+            clauses.append(text[start:end])
+            start = end
+            self._first = self._first and not speakable(clauses[-1])
+        self._rest = text[start:]
+        return clauses
+
+    def _end(self, seen: str, start: int, length: int, final: bool) -> int:
+        """Where the clause that begins at `start` ends; 0 where that cannot be said yet."""
+        last = start + LIMIT
+        for mark in _MARK.finditer(seen, start, last + _LOOK_AHEAD):
+            if start < mark.end() <= last and self._ends_here(mark, seen[start : mark.end()]):
+                return mark.end()
+        if length > last:
+            return self._best_place(seen, start, last)
+        return length if final else 0
+
+    def _ends_here(self, mark: re.Match[str], clause: str) -> bool:
+        match mark.lastgroup:
+            case "sentence":
+                return not _NO_END.search(clause)
+            case "paragraph":
+                return bool(clause.strip())
+            case "middle":
+                return len(clause) >= MIDDLE or (self._first and len(clause) >= FIRST_COMMA)
+            case "comma":
+                return self._first and len(clause) >= FIRST_COMMA
+            case _:
+                return self._first and FIRST_CONJUNCTION <= len(clause) <= LIMIT - _LOOK_AHEAD
+
+    @staticmethod
+    def _best_place(seen: str, start: int, last: int) -> int:
+        """Where a clause that is too long is cut: after its last punctuation, else before its last space."""
+        for places, least in ((_PUNCTUATION, MIDDLE), (_SPACE, 2)):
+            ends = [place.end() for place in places.finditer(seen, start, last + 1)]
+            fitting = [end for end in ends if start + least <= end <= last]
+            if fitting:
+                return fitting[-1]
+        return last

@@ -1,0 +1,112 @@
+"""Cleaning and splitting, whatever the text and wherever its pieces were cut."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adaptive.speech.text import LIMIT, ClauseSplitter, clean, pause_after, speakable
+
+PROSE = st.text(st.sampled_from(list(" \n\t.,;:!?…—–\"')(。，”andorbutMrDre.g.12\u200b\x00\ud800")), max_size=500)
+ANY = st.text(st.characters(), max_size=300)
+
+
+def split(text: str) -> list[str]:
+    return ClauseSplitter().feed(text, True)
+
+
+@settings(max_examples=300, deadline=None)
+@given(PROSE | ANY, st.lists(st.integers(0, 500), max_size=20))
+def test_pieces_cut_anywhere_give_the_clauses_of_the_whole(text: str, cuts: list[int]) -> None:
+    splitter = ClauseSplitter()
+    places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    clauses = [clause for begin, end in pairwise(places) for clause in splitter.feed(text[begin:end], False)]
+    clauses += splitter.feed("", True)
+    assert "".join(clauses) == clean(text)
+    assert clauses == split(text)
+    assert all(1 <= len(clause) <= LIMIT for clause in clauses)
+
+
+@settings(max_examples=200, deadline=None)
+@given(PROSE | ANY)
+def test_clean_text_is_clean(text: str) -> None:
+    cleaned = clean(text)
+    assert clean(cleaned) == cleaned == cleaned.strip()
+    assert "  " not in cleaned
+    cleaned.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("  one\r\n two\t", "one two"),
+        ("one\n\n  two", "one\n\ntwo"),
+        ("one\x00two\x1b", "one two"),
+        ("soft\u00adhyphen \ufeffmark", "softhyphen mark"),
+        ("lone \ud83d surrogate", "lone surrogate"),
+        ("", ""),
+    ],
+)
+def test_clean(text: str, cleaned: str) -> None:
+    assert clean(text) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        ("Turn left. Then go on.", ["Turn left.", " Then go on."]),
+        (
+            "Dr. Smith said it costs 3.14 dollars, e.g. at 7 p.m. today. Yes.",
+            ["Dr. Smith said it costs 3.14 dollars,", " e.g. at 7 p.m. today.", " Yes."],
+        ),
+        (
+            "Hello there, this is one, and two, and three.",
+            ["Hello there,", " this is one, and two, and three."],
+        ),
+        ("Oh, no. Yes.", ["Oh, no.", " Yes."]),
+        (
+            "The quick brown fox jumps over the lazy dog while engineers watch and wait",
+            ["The quick brown fox jumps over the lazy dog", " while engineers watch and wait"],
+        ),
+        ('"Really?!" He left.', ['"Really?!"', " He left."]),
+        ("1. Buy milk. 2. Go.", ["1. Buy milk.", " 2. Go."]),
+        ("Chapter one\n\nIt was dark.", ["Chapter one\n\n", "It was dark."]),
+        ("你好，世界。今天很好！", ["你好，世界。", "今天很好！"]),
+    ],
+)
+def test_splits_where_a_reader_would_breathe(text: str, clauses: list[str]) -> None:
+    assert split(text) == clauses
+
+
+def test_a_long_run_is_cut_after_punctuation_else_between_words_else_anywhere() -> None:
+    assert split("Yes. " + "word " * 30 + "end, " + "word " * 60)[1].endswith("end,")
+    words = split("word " * 100)
+    assert all(clause.strip().replace("word", "").strip() == "" for clause in words)
+    assert [len(clause) for clause in split("x" * 450)] == [200, 200, 50]
+
+
+def test_a_sentence_is_given_out_as_soon_as_white_space_follows_it() -> None:
+    splitter = ClauseSplitter()
+    assert splitter.feed("Let me check", False) == []
+    assert splitter.feed(".", False) == []
+    assert splitter.feed(" ", False) == ["Let me check."]
+
+
+def test_text_after_the_final_piece_is_refused() -> None:
+    splitter = ClauseSplitter()
+    splitter.feed("Done.", True)
+    with pytest.raises(ValueError, match="closed"):
+        splitter.feed("More.", False)
+
+
+def test_pauses_grow_with_the_weight_of_the_punctuation() -> None:
+    texts = ("word", "word,", "word;", 'word."', "word\n")
+    assert sorted(texts, key=pause_after) == list(texts)
+    assert len({pause_after(text) for text in texts}) == len(texts)
+
+
+def test_speakable_needs_a_letter_or_a_digit() -> None:
+    assert speakable("... 7")
+    assert speakable("你")
+    assert not speakable('... "—" !')
