@@ -1,0 +1,97 @@
+"""What a carrier has sent, and how late."""
+
+from bisect import bisect_left
+from typing import Any
+
+OVERHEAD_BYTES = 66
+"""Of a packet on the wire beyond its Opus payload: IPv4 and UDP 28 (RFC 791, RFC 768), RTP 12 (RFC 3550), header
+extensions 16, SRTP tag 10 (RFC 3711)."""
+
+WINDOW_S = 0.5
+"""The sent rate is that of the last window of at least this length."""
+
+_EDGES = [0.00005 * 1.1**step for step in range(128)]
+"""Upper edges of the histogram in seconds: 50 µs to 9 s, each a tenth above the one before."""
+
+
+class Lateness:
+    """Seconds behind the deadline, as a histogram: bounded memory, percentiles at most a tenth too high."""
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(_EDGES) + 1)
+        self.count = 0
+        self.highest_s = 0.0
+
+    def add(self, seconds: float) -> None:
+        """One packet; early counts as in time."""
+        self._counts[bisect_left(_EDGES, seconds)] += 1
+        self.count += 1
+        if seconds > self.highest_s:
+            self.highest_s = seconds
+
+    def percentile(self, percent: float) -> float | None:
+        """Seconds that `percent` of the packets do not exceed; None before the first one."""
+        if not self.count:
+            return None
+        left = self.count * percent / 100
+        for edge, count in zip(_EDGES, self._counts, strict=False):
+            left -= count
+            if left <= 0:
+                return min(edge, self.highest_s)
+        return self.highest_s
+
+
+class Sending:
+    """Counts of one carrier, from its first packet on."""
+
+    def __init__(self) -> None:
+        self.packets = 0
+        self.frames = 0
+        """Packets with speech in them; the others hold silence."""
+        self.bytes = 0
+        """Payload."""
+        self.source_errors = 0
+        """Frames sent as silence because the source of speech raised."""
+        self.encoder_errors = 0
+        self.stalls = 0
+        """Times the process was held up for so long that frames were left out."""
+        self.lateness = Lateness()
+        self.sent_rate: float | None = None
+        """bit/s on the wire over the last window; None before the first one has passed."""
+        self._window_at: float | None = None
+        self._window_bytes = 0
+
+    @property
+    def wire_bytes(self) -> int:
+        """Everything sent, with IP and UDP."""
+        return self.bytes + self.packets * OVERHEAD_BYTES
+
+    def sent(self, now: float, size: int, *, speech: bool, late_s: float) -> None:
+        """A packet of `size` bytes of payload left at `now`, `late_s` after it was due."""
+        if self._window_at is None:
+            self._window_at = now
+        elif now - self._window_at >= WINDOW_S:
+            self.sent_rate = self._window_bytes * 8 / (now - self._window_at)
+            self._window_at, self._window_bytes = now, 0
+        self.packets += 1
+        self.frames += speech
+        self.bytes += size
+        self._window_bytes += size + OVERHEAD_BYTES
+        self.lateness.add(late_s)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the listener's snapshot."""
+        return {
+            "packets": self.packets,
+            "frames": self.frames,
+            "bytes": self.bytes,
+            "kbps": None if self.sent_rate is None else round(self.sent_rate / 1000, 1),
+            "late_p50_ms": _ms(self.lateness.percentile(50)),
+            "late_p99_ms": _ms(self.lateness.percentile(99)),
+            "stalls": self.stalls,
+            "errors": self.source_errors + self.encoder_errors,
+        }
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds * 1000, 2)

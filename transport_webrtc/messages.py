@@ -1,0 +1,157 @@
+"""What a listener may ask for, what it is told, and how a request is refused.
+
+The same messages come as JSON over the `control` channel and over HTTP.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
+
+from adaptive.control.profiles import Keep
+
+VERBS = ("stop", "pause", "resume", "clear")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Bounds of what a listener may ask for."""
+
+    max_text_chars: int = 20_000
+    """Of one utterance, all its pieces together."""
+    max_message_bytes: int = 65_536
+    max_waiting: int = 8
+    """Utterances of one listener that wait behind the one that sounds."""
+
+
+class Refused(Exception):
+    """A request that is not carried out: an HTTP status and a sentence that says what to do."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+
+
+Id = Annotated[StrictStr, Field(min_length=1, max_length=128)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+class SayMessage(BaseModel):
+    """Text to be spoken."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    say: StrictStr
+    id: Id | None = None
+    """The client's own; the same id again is harmless."""
+    more: StrictBool = False
+    """Further pieces of text will come under the same id."""
+    voice: StrictStr | None = None
+    speed: Annotated[Number, Field(ge=0.25, le=4)] = 1.0
+    profile: StrictStr | None = None
+    carrier: Literal["auto", "audio", "data"] = "auto"
+    priority: Annotated[int, Field(strict=True, ge=0, le=9)] | None = None
+    """A higher one goes first; None is the profile's."""
+    interrupt: StrictBool = False
+    """Cuts off what sounds, at once."""
+    at: Annotated[Number, Field(ge=0, le=86_400)] = 0.0
+    """Seconds after the server received it, at which it may begin to sound."""
+    keep: Keep | None = None
+
+
+class VerbMessage(BaseModel):
+    """Something to be done with what was said before."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    verb: Literal["stop", "pause", "resume", "clear"]
+    id: Id | None = None
+    """The utterance meant; None is whatever sounds, or all of them."""
+
+
+Message = SayMessage | VerbMessage
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted:
+    """The answer to `say`."""
+
+    id: str
+    place: int
+    """How many utterances are to be heard before it."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """As it goes over the wire."""
+        return {"id": self.id, "place": self.place}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Something that happened to a listener's speech."""
+
+    name: str
+    id: str | None
+    """Of the utterance, where it is about one."""
+    at: float
+    """Seconds since the listener connected."""
+    position: int | None = None
+    """Last tick of the utterance that was heard."""
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As it goes over the wire."""
+        return {"event": self.name, "id": self.id, "at": round(self.at, 3), "position": self.position, **self.data}
+
+
+def parse_message(raw: str | bytes, limits: Limits) -> Message:
+    """A message as it came over the wire. Raises Refused with a sentence for whatever is wrong with it."""
+    size = len(raw.encode(errors="surrogatepass")) if isinstance(raw, str) else len(raw)
+    if size > limits.max_message_bytes:
+        raise Refused(413, f"The message has {size} bytes; at most {limits.max_message_bytes} are taken.")
+    try:
+        value = json.loads(raw)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise Refused(400, 'The message is not JSON in UTF-8; send an object such as {"say": "Hello."}.') from error
+    if not isinstance(value, dict):
+        raise Refused(422, 'The message is not an object; send one such as {"say": "Hello."}.')
+    return message_from(value, limits)
+
+
+def message_from(value: dict[str, Any], limits: Limits) -> Message:
+    """A message from the object that JSON held. Raises Refused."""
+    asked = [verb for verb in ("say", *VERBS) if verb in value]
+    if len(asked) != 1:
+        found = " and ".join(asked) if asked else "none"
+        raise Refused(422, f"A message asks for exactly one of say, {', '.join(VERBS)}; this one has {found}.")
+    try:
+        if asked == ["say"]:
+            say = SayMessage.model_validate(value)
+            _check_text(say, limits)
+            return say
+        verb = asked[0]
+        if value[verb] is not True:
+            raise Refused(422, f'"{verb}" must be true.')
+        return VerbMessage.model_validate({"verb": verb, **{k: v for k, v in value.items() if k != verb}})
+    except ValidationError as error:
+        raise Refused(422, _sentence(error)) from error
+
+
+def _check_text(message: SayMessage, limits: Limits) -> None:
+    if len(message.say) > limits.max_text_chars:
+        raise Refused(413, f"The text has {len(message.say)} characters; at most {limits.max_text_chars} are taken.")
+    if not message.say.isprintable() and any("\ud800" <= c <= "\udfff" for c in message.say):
+        raise Refused(422, "The text has half a surrogate pair in it; send valid Unicode.")
+    if message.carrier == "data":
+        raise Refused(422, "The data carrier is not there yet; leave carrier out or ask for audio.")
+
+
+def _sentence(error: ValidationError) -> str:
+    """What pydantic found, in a sentence."""
+    unknown = [str(e["loc"][0]) for e in error.errors() if e["type"] == "extra_forbidden"]
+    if unknown:
+        known = ", ".join(name for name in (*SayMessage.model_fields, *VERBS))
+        return f"Unknown field: {', '.join(unknown)}. Known are {known}."
+    first = error.errors()[0]
+    return f"{first['loc'][0]}: {first['msg']}."

@@ -1,0 +1,285 @@
+"""The speaker of one listener: takes texts, has them rendered, and hands the speech to the carrier frame by frame."""
+
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from adaptive.control.plan import Plan
+from adaptive.control.profiles import Profile
+from adaptive.control.reports import ComputeReport, ContentReport
+from adaptive.speech.renderer import ClausePrepared, Renderer, RenderEvent
+from adaptive.speech.voice import Samples
+from adaptive.ticks import TICK_RATE, to_seconds
+from adaptive.utterance import State
+from adaptive.utterance.fade import padded
+
+from .media.block import Block
+from .messages import Accepted, Limits, Refused, SayMessage
+from .speaking.admission import check_length, check_text, profile_of, voice_of
+from .speaking.heard import HeardEvents
+from .speaking.reports import compute_report, content_report
+from .speaking.tally import Tally
+from .speaking.turns import Turns
+from .speaking.utterance import Utterance
+
+PROGRESS_TICKS = TICK_RATE // 4
+"""`progress` is told at every quarter of a second of speech."""
+
+REMEMBERED = 256
+"""Utterances that are over whose ids are still known, so that saying them again is harmless."""
+
+Emit = Callable[[str, str | None, dict[str, Any]], None]
+
+
+class Speaker:
+    """Used from the event loop only.
+
+    `emit(name, id, data)` is told what happens; `data` holds `position` (last tick heard) where there is an utterance.
+    `wake` (it may be set later) is called when something can be taken after nothing could. `clock` gives monotonic
+    seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        renderer: Renderer,
+        profile: Profile,
+        voice: str,
+        emit: Emit,
+        clock: Callable[[], float] = time.monotonic,
+        limits: Limits | None = None,
+        wake: Callable[[], None] | None = None,
+    ) -> None:
+        self.wake = wake
+        self._renderer, self._profile, self._voice = renderer, profile, voice
+        self._emit = emit
+        self._clock = clock
+        self._limits = limits or Limits()
+        self._turns = Turns(renderer=renderer, clock=clock, told=self._told, over=self._over, wake=self._wake_carrier)
+        self._events = HeardEvents(self._tell, clock=clock)
+        self._tally = Tally()
+        self._past: OrderedDict[str, Accepted] = OrderedDict()
+        self._tail: tuple[Samples, str, int] | None = None
+        """The last 5 ms of what was cut off, to go out with the next frame."""
+        self._plan: Plan | None = None
+        self._delay_s = 0.0
+        self._connected = False
+
+    def say(self, message: SayMessage) -> Accepted:
+        """Queues it, or adds to it where its id is known and open; an id that is known and closed changes nothing.
+
+        Raises Refused with status 413 (too long), 422 (empty, unknown voice or profile) or 429 (too many wait).
+        """
+        if message.id is not None and (accepted := self._again(message.id, message)) is not None:
+            return accepted
+        check_text(message)
+        check_length(len(message.say), self._limits.max_text_chars)
+        profile = profile_of(message, self._profile)
+        voice = voice_of(message, self._voice, self._renderer)
+        current, waiting = self._turns.current, self._turns.waiting
+        if message.interrupt and current is not None:
+            self._interrupt(current)
+        elif (current is not None or len(waiting)) and len(waiting) >= self._limits.max_waiting:
+            raise Refused(429, f"{len(waiting)} utterances are waiting already; say it again when one has ended.")
+        priority = profile.priority if message.priority is None else message.priority
+        place = 0 if message.interrupt else waiting.place(priority) + (current is not None)
+        accepted = Accepted(id=message.id or secrets.token_urlsafe(9), place=place)
+        info = next((info for info in self._renderer.status().voices if info.name == voice), None)
+        utterance = Utterance(
+            message=message, accepted=accepted, profile=profile, voice=voice, info=info, now=self._clock()
+        )
+        self._turns.add(utterance, first=message.interrupt)
+        self._emit("queued", accepted.id, {"position": 0, "place": place})
+        self._turns.advance()
+        return accepted
+
+    def stop(self, id: str | None = None) -> None:
+        """Silence: cuts off what sounds and drops what waits; with an id, that utterance alone. Raises Refused."""
+        for utterance in self._meant(id, list(self._turns)):
+            self._interrupt(utterance)
+        self._turns.advance()
+
+    def clear(self, id: str | None = None) -> None:
+        """Drops what waits, or the one of it that is meant; what has its turn goes on. Raises Refused."""
+        if id is not None and self._turns.current is not None and id == self._turns.current.id:
+            raise Refused(409, f"The utterance {id!r} has its turn already; stop it instead.")
+        for utterance in self._meant(id, list(self._turns.waiting)):
+            self._interrupt(utterance)
+        self._turns.advance()
+
+    def pause(self, id: str | None = None) -> None:
+        """Holds what has its turn, or the utterance that is meant; those behind it wait. Raises Refused."""
+        for utterance in self._meant(id, list(self._turns)[:1]):
+            if not utterance.pipeline.paused:
+                utterance.pipeline.pause()
+                self._tell("paused", utterance, {})
+
+    def resume(self, id: str | None = None) -> None:
+        """Ends `pause`. Raises Refused."""
+        for utterance in self._meant(id, list(self._turns)[:1]):
+            if utterance.pipeline.paused:
+                utterance.pipeline.resume()
+                self._tell("resumed", utterance, {})
+        self._wake_carrier()
+
+    def connected(self) -> None:
+        """There is somebody to hear it: sounding begins. What was said before has waited."""
+        self._connected = True
+        self._wake_carrier()
+
+    def take(self, ticks: int) -> Block | None:
+        """Exactly the next `ticks` samples of speech; None where there is nothing to say at present."""
+        if self._tail is not None:
+            (tail, name, start), self._tail = self._tail, None
+            return Block(padded(tail, ticks), name, start)
+        current = self._turns.current
+        if current is None or not self._connected:
+            return None
+        now, start = self._clock(), current.pipeline.taken
+        samples = current.pipeline.take(ticks, now)
+        if samples is None:
+            return None
+        if current.pipeline.taken > start:
+            self._left(current, start, now)
+        self._turns.advance()
+        return Block(samples, current.id, start)
+
+    def heard(self, delay_s: float) -> None:
+        """A frame is heard `delay_s` seconds after it is taken."""
+        self._delay_s = max(delay_s, 0.0)
+
+    def steer(self, plan: Plan) -> None:
+        """Follows a new plan from the next chunk on, and tells what it changes in the frames at once."""
+        before, self._plan = self._plan, plan
+        self._turns.steer(plan)
+        if before is None:
+            return
+        for kind, old, new in (
+            ("rung", before.rung, plan.rung),
+            ("bandwidth", before.rung.bandwidth, plan.rung.bandwidth),
+            ("protection", before.protection, plan.protection),
+        ):
+            if old != new:
+                data = {"kind": kind, "from": str(old), "to": str(new), "reason": str(plan.reason)}
+                if self._turns.current is not None:
+                    self._tell("switched", self._turns.current, data)
+                else:
+                    self._emit("switched", None, data)
+
+    def compute_report(self, now: float) -> ComputeReport:
+        """What rendering costs, and how much is ready."""
+        return compute_report(now, self._turns.current, self._renderer.status(), self._voice)
+
+    def content_report(self, now: float) -> ContentReport:
+        """Pauses ahead and what remains."""
+        return content_report(now, self._turns.current)
+
+    def position(self, now: float) -> int | None:
+        """Last tick heard of the utterance that has its turn."""
+        current = self._turns.current
+        return None if current is None else current.position(now, self._delay_s)
+
+    def snapshot(self) -> dict[str, Any]:
+        """What it is doing, for the listener's snapshot."""
+        current, speaking = self._turns.current, None
+        if current is not None:
+            speaking = {
+                "id": current.id,
+                "state": str(current.life.state),
+                "sounding": str(current.sounding),
+                "position": current.position(self._clock(), self._delay_s),
+                "ready_s": round(to_seconds(current.pipeline.ready), 3),
+            }
+        queue = [utterance.id for utterance in self._turns.waiting]
+        return {
+            "speaking": speaking,
+            "queue": queue,
+            **self._tally.as_dict(current.pipeline.stats if current else None),
+        }
+
+    def close(self) -> None:
+        """Ends everything and tells nothing more."""
+        self._connected, self._tail = False, None
+        self._events.close()
+        self._turns.close()
+
+    def _again(self, id: str, message: SayMessage) -> Accepted | None:
+        """The answer to an id that is known."""
+        known = next((utterance for utterance in self._turns if utterance.id == id), None)
+        if known is None:
+            return self._past.get(id)
+        if known.open:
+            check_length(known.characters + len(message.say), self._limits.max_text_chars)
+            known.add(message.say, final=not message.more)
+            self._turns.advance()
+        return known.accepted
+
+    def _meant(self, id: str | None, otherwise: list[Utterance]) -> list[Utterance]:
+        """The utterance `id`, none where it is over, or `otherwise` where none was named."""
+        if id is None:
+            return otherwise
+        meant = [utterance for utterance in self._turns if utterance.id == id]
+        if not meant and id not in self._past:
+            raise Refused(404, f"There is no utterance {id!r} here.")
+        return meant
+
+    def _left(self, utterance: Utterance, start: int, now: float) -> None:
+        """Notes what left with a frame that began at tick `start`, to be told when it is heard."""
+        end = utterance.pipeline.taken
+        if not utterance.started:
+            utterance.started = True
+            self._tell("started", utterance, {"voice": utterance.voice})
+        utterance.clock.left(now, start, end - start)
+        utterance.last_frame_s = to_seconds(end - start)
+        heard_from = now + self._delay_s
+        for tick, (name, data) in utterance.marks.until(end):
+            self._events.add(heard_from + to_seconds(max(tick - start, 0)), name, utterance, {"position": tick, **data})
+        if end // PROGRESS_TICKS != start // PROGRESS_TICKS:
+            tick = end // PROGRESS_TICKS * PROGRESS_TICKS
+            self._events.add(heard_from + to_seconds(tick - start), "progress", utterance, {"position": tick})
+
+    def _told(self, utterance: Utterance, event: RenderEvent) -> None:
+        if isinstance(event, ClausePrepared):
+            words = [{"text": w.text, "start": w.start, "end": w.end, "estimated": w.estimated} for w in event.words]
+            self._tell("marks", utterance, {"clause": event.text, "words": words})
+
+    def _over(self, utterance: Utterance) -> None:
+        """Every sample of it left, or it failed: told when the last one is heard."""
+        name, state = ("failed", State.ERROR) if utterance.failure is not None else ("finished", State.COMPLETED)
+        self._forget(utterance, state)
+        ticks, failure = utterance.pipeline.total, utterance.failure
+        data = {"ticks": ticks} if failure is None else {"message": failure}
+        heard_at = self._clock() + self._delay_s + utterance.last_frame_s
+        self._events.add(heard_at, name, utterance, {"position": ticks, **data})
+
+    def _interrupt(self, utterance: Utterance) -> None:
+        """Cuts it off: nothing of it leaves after the next frame, and nothing more is told of it but this."""
+        position = utterance.position(self._clock(), self._delay_s)
+        start = utterance.pipeline.taken
+        tail = utterance.pipeline.cut()
+        if len(tail):
+            self._tail = (tail, utterance.id, start)
+        self._turns.drop(utterance)
+        self._events.drop(utterance)
+        self._forget(utterance, State.INTERRUPTED)
+        self._emit("interrupted", utterance.id, {"position": position, "heard": utterance.heard_text(position)})
+        self._wake_carrier()
+
+    def _forget(self, utterance: Utterance, state: State) -> None:
+        if state is State.COMPLETED:
+            utterance.life.reach(state)
+        else:
+            utterance.life.move(state)
+        self._tally.add(state, utterance.pipeline.stats)
+        self._past[utterance.id] = utterance.accepted
+        while len(self._past) > REMEMBERED:
+            self._past.popitem(last=False)
+
+    def _tell(self, name: str, utterance: Utterance, data: dict[str, Any]) -> None:
+        self._emit(name, utterance.id, {"position": utterance.position(self._clock(), self._delay_s), **data})
+
+    def _wake_carrier(self) -> None:
+        if self.wake is not None:
+            self.wake()

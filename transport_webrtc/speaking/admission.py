@@ -1,0 +1,45 @@
+"""Whether a text may be said: what is wrong with it is told in a sentence, before anything is made of it."""
+
+import secrets
+
+from adaptive.control.profiles import PROFILES, Profile
+from adaptive.speech.renderer import Renderer, RenderJob
+
+from ..messages import Refused, SayMessage
+
+
+def profile_of(message: SayMessage, default: Profile) -> Profile:
+    """The profile asked for. Raises Refused for one that does not exist."""
+    if message.profile is None:
+        return default
+    if message.profile not in PROFILES:
+        raise Refused(422, f"There is no profile {message.profile!r}; there are {', '.join(PROFILES)}.")
+    return PROFILES[message.profile]
+
+
+def voice_of(message: SayMessage, default: str, renderer: Renderer) -> str:
+    """The voice asked for. Raises Refused for one that the renderer does not have.
+
+    A renderer may have more voices than it names beforehand: it is asked for a stream, which is thrown away.
+    """
+    voice = message.voice or default
+    names = [info.name for info in renderer.status().voices]
+    if voice in names:
+        return voice
+    try:
+        renderer.open(RenderJob(id=f"probe-{secrets.token_hex(6)}", voice=voice)).cancel()
+    except ValueError as error:
+        raise Refused(422, f"There is no voice {voice!r}; there are {', '.join(names)}.") from error
+    return voice
+
+
+def check_text(message: SayMessage) -> None:
+    """Raises Refused for a text in which there is nothing to say, unless more of it is announced."""
+    if not message.more and all(c.isspace() or not c.isprintable() for c in message.say):
+        raise Refused(422, "The text is empty; send at least one word to be spoken.")
+
+
+def check_length(characters: int, most: int) -> None:
+    """Raises Refused for a text that is too long with all its pieces together."""
+    if characters > most:
+        raise Refused(413, f"The text has {characters} characters with this piece; at most {most} are taken.")

@@ -1,0 +1,52 @@
+"""Events that are told when their place in the speech is heard, which is some time after it left."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from .utterance import Utterance
+
+Tell = Callable[[str, Utterance, dict[str, Any]], None]
+
+
+class HeardEvents:
+    """Keeps events until their time; in order, with one timer."""
+
+    def __init__(self, tell: Tell, *, clock: Callable[[], float]) -> None:
+        self._tell = tell
+        self._clock = clock
+        self._due: deque[tuple[float, str, Utterance, dict[str, Any]]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, due: float, name: str, utterance: Utterance, data: dict[str, Any]) -> None:
+        """Tells `name` at `due`, and never before what was added earlier."""
+        if self._due:
+            due = max(due, self._due[-1][0])
+        self._due.append((due, name, utterance, data))
+        if self._timer is None:
+            self._arm()
+
+    def drop(self, utterance: Utterance) -> None:
+        """Nothing more is told of it."""
+        self._due = deque(row for row in self._due if row[2] is not utterance)
+
+    def close(self) -> None:
+        """Tells nothing any more."""
+        self._due.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _arm(self) -> None:
+        wait = max(self._due[0][0] - self._clock(), 0.0)
+        self._timer = asyncio.get_running_loop().call_later(wait, self._fire)
+
+    def _fire(self) -> None:
+        self._timer = None
+        now = self._clock() + 0.0005  # timers are rounded to the millisecond
+        while self._due and self._due[0][0] <= now:
+            _, name, utterance, data = self._due.popleft()
+            self._tell(name, utterance, data)
+        if self._due and self._timer is None:
+            self._arm()

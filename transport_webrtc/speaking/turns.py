@@ -1,0 +1,145 @@
+"""Whose turn it is to sound, and who renders meanwhile."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+from adaptive.control.plan import Plan, Reason
+from adaptive.speech.renderer import Renderer, RenderEvent, RenderFailed
+from adaptive.ticks import to_ticks
+
+from .utterance import Utterance
+from .waiting import Waiting
+
+PREPARE_S = 3.0
+"""An utterance that may not sound before some time begins to render this long before it."""
+
+RENDERING_AT_ONCE = 2
+"""The utterance that sounds, and the one after it."""
+
+
+class Turns:
+    """The utterances of one listener that are not over.
+
+    One has its turn; the rest wait. The next one begins to render when the one that sounds is rendered whole and less
+    than the target of it is left, so that what is ready for the listener never exceeds one utterance's limit.
+    `told` is called with every event of a renderer after it was taken in, `over` with an utterance of which nothing is
+    left to sound when it has or gets its turn, `wake` when there may be something to take.
+    """
+
+    def __init__(
+        self,
+        *,
+        renderer: Renderer,
+        clock: Callable[[], float],
+        told: Callable[[Utterance, RenderEvent], None],
+        over: Callable[[Utterance], None],
+        wake: Callable[[], None],
+    ) -> None:
+        self.current: Utterance | None = None
+        self.waiting = Waiting()
+        self._renderer = renderer
+        self._clock = clock
+        self._told = told
+        self._over = over
+        self._wake = wake
+        self._plan: Plan | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __iter__(self) -> Iterator[Utterance]:
+        """In the order in which they would sound."""
+        if self.current is not None:
+            yield self.current
+        yield from self.waiting
+
+    def add(self, utterance: Utterance, *, first: bool) -> None:
+        """Lets it wait for its turn, `first` before all others."""
+        self.waiting.add(utterance, first=first)
+
+    def drop(self, utterance: Utterance) -> None:
+        """Takes it out, wherever it is; whose turn is next shows at `advance`."""
+        utterance.end()
+        if utterance is self.current:
+            self.current = None
+        else:
+            self.waiting.remove(utterance)
+
+    def steer(self, plan: Plan) -> None:
+        """Tier and chunk length from the next chunk on."""
+        before, self._plan = self._plan, plan
+        if before is None or (before.tier, before.chunk_frames) != (plan.tier, plan.chunk_frames):
+            for utterance in self:
+                utterance.steer(tier=plan.tier, chunk_frames=plan.chunk_frames)
+
+    def advance(self) -> None:
+        """Gives the turn to whom it belongs, and lets the renderer work as far as there is room."""
+        now = self._clock()
+        while True:
+            if self.current is None and (following := self.waiting.next(now)) is not None:
+                self.waiting.remove(following)
+                self.current = following
+                self._begin(following)
+                self._wake()
+            if self.current is None or not self.current.pipeline.done:
+                break
+            done = self.current
+            self.drop(done)
+            self._over(done)
+        if self.current is not None:
+            self.current.grant(0)
+        if len(self.waiting):
+            self._prepare(now)
+            self._arm(now)
+
+    def close(self) -> None:
+        """Ends all of them."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for utterance in self:
+            utterance.end()
+        self.current, self.waiting = None, Waiting()
+
+    def _prepare(self, now: float) -> None:
+        """Lets the one that comes next render its beginning."""
+        ahead = 0
+        if self.current is not None:
+            if self.current.pipeline.total is None:
+                return
+            ahead = self.current.pipeline.ready
+        following = self.waiting.next(now + PREPARE_S)
+        if following is None or ahead >= to_ticks(following.profile.ready_s):
+            return
+        if not following.begun and sum(utterance.rendering for utterance in self) < RENDERING_AT_ONCE:
+            self._begin(following)
+        following.grant(ahead)
+
+    def _begin(self, utterance: Utterance) -> None:
+        if utterance.begun:
+            return
+        plan = self._plan
+        job = utterance.job(tier=plan.tier if plan else None, chunk_frames=plan.chunk_frames if plan else None)
+        try:
+            utterance.begin(self._renderer, self._take_in, job)
+        except ValueError as error:
+            utterance.take_in(RenderFailed(message=str(error)), Reason.ERROR)
+
+    def _take_in(self, utterance: Utterance, event: RenderEvent) -> None:
+        utterance.take_in(event, str(self._plan.reason if self._plan else Reason.START))
+        self._told(utterance, event)
+        self.advance()
+        if utterance is self.current:
+            self._wake()
+
+    def _arm(self, now: float) -> None:
+        """Comes back when an utterance that may not sound yet may, or has to be prepared."""
+        times = [t for u in self.waiting for t in (u.not_before - PREPARE_S, u.not_before) if t > now]
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if times:
+            self._timer = asyncio.get_running_loop().call_later(min(times) - now, self._timed)
+
+    def _timed(self) -> None:
+        self._timer = None
+        self.advance()
+        self._wake()
