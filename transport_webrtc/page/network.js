@@ -93,6 +93,7 @@ export class NetworkPanel {
   /** Puts the sliders where the network is. @param {Record<string, any>} network */
   show(network) {
     this.#down = network.down;
+    this.#press(network.preset ?? "");
     this.#controls.forEach(({input, output}, index) => {
       const {key, place, words} = SLIDERS[index];
       const value = this.#down[key] ?? 0;
@@ -107,13 +108,11 @@ export class NetworkPanel {
     clearTimeout(this.#timer);
     this.#moving = false;
     this.show(await this.#apply({preset}));
-    this.#press(preset);
   }
 
   /** Words follow the slider at once, the network when it rests. */
   #moved() {
     this.#moving = true;
-    this.#press("");
     const values = Object.fromEntries(SLIDERS.map(({key, value}, index) => [key, value(Number(this.#controls[index].input.value))]));
     this.show({down: {...this.#down, ...values}});
     clearTimeout(this.#timer);

@@ -1,0 +1,114 @@
+"""The page as people use it."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+
+
+def level_db(samples) -> float:
+    """dBFS."""
+    return 10 * np.log10(np.mean(np.square(samples), dtype=float) + 1e-12)
+
+
+def test_a_refused_autoplay_asks_for_a_tap_and_loses_nothing(server, listen: Callable) -> None:
+    ear = listen(server, autoplay=False)
+    ear.open("voice=tone&text=Hello+again.&play")
+    ear.page.wait_for_selector("#tap", state="visible")
+    assert "Tap to listen" in ear.page.inner_text("#tap")
+    assert ear.page.locator("#transcript li").count() == 0, "it spoke while nobody could hear it"
+
+    ear.begin()
+    ear.page.click("#tap")
+    ear.wait("finished", within_s=20)
+    ear.rest(0.5)
+    heard = ear.end()
+
+    assert ear.page.is_hidden("#tap")
+    assert not ear.page.evaluate("document.getElementById('audio').paused")
+    assert level_db(heard.samples) > -40, "after the tap nothing was heard"
+    sounding = np.abs(heard.samples) > 0.05
+    assert np.mean(sounding) * len(heard.samples) / 48_000 > 0.3, "12 characters at 60 ms each began before the tap"
+
+
+def test_words_light_up_and_buttons_do_what_they_say(server, listen: Callable) -> None:
+    ear = listen(server)
+    ear.open()
+    ear.say("one two three four five six seven eight nine ten eleven twelve thirteen fourteen", voice="tone")
+    ear.page.wait_for_selector("#transcript .current:has-text('two')")
+    spoken = ear.page.locator("#transcript .spoken").all_inner_texts()
+    assert spoken == ["one"]
+
+    ear.page.click("#pause")
+    ear.wait("paused", within_s=3)
+    position = server.get(ear.listener)["speaking"]["position"]
+    ear.rest(0.5)
+    assert server.get(ear.listener)["speaking"]["position"] - position < 0.3 * 48_000
+    ear.page.click("#pause")
+    ear.wait("sounding", within_s=3)
+
+    ear.page.fill("#text", "something else")
+    ear.page.click("#play")
+    ear.wait("queued", within_s=3)
+    assert server.get(ear.listener)["queue"]
+    ear.page.click("#clear")
+    ear.wait("interrupted", within_s=3)
+    ear.page.click("#interrupt")
+    ear.wait("finished", within_s=10)
+    states = ear.page.locator("#transcript li").evaluate_all("items => items.map(item => item.dataset.state)")
+    assert states == ["interrupted", "interrupted", "finished"]
+    assert ear.complaints == []
+
+
+def test_a_bad_network_is_one_click_away_and_the_charts_show_it(server, listen: Callable) -> None:
+    ear = listen(server)
+    ear.open("voice=tone")
+    assert ear.page.is_visible("#network")
+    ear.page.click("[data-preset=far]")
+    ear.page.wait_for_selector("[data-preset=far][aria-pressed=true]")
+    assert server.get(f"{ear.listener}/network")["down"]["delay_ms"] == 150
+
+    slider = ear.page.locator("#sliders input[name=loss]")
+    slider.fill("10")
+    ear.page.wait_for_function("document.querySelectorAll('[aria-pressed=true]').length === 0")
+    assert server.get(f"{ear.listener}/network")["down"]["loss"] == pytest.approx(0.1)
+    assert server.get(f"{ear.listener}/network")["down"]["delay_ms"] == 150
+
+    ear.page.wait_for_function("parseInt(document.querySelectorAll('.chart .value')[3].textContent) > 250")
+    assert ear.page.locator(".chart .main-svg").count() >= 6
+    assert ear.page.inner_text("#plan").startswith("Plan: ")
+    assert ear.complaints == []
+
+
+def test_a_lost_connection_is_said_and_one_click_brings_it_back(server, listen: Callable) -> None:
+    ear = listen(server)
+    ear.open("voice=tone")
+    server.delete(ear.listener)
+    ear.page.wait_for_selector("#state[data-state=closed]")
+    assert ear.page.is_visible("#problem"), "a sentence says what happened"
+    assert ear.page.inner_text("#problem-text").endswith(".")
+    ear.page.click("#reconnect")
+    ear.page.wait_for_selector("#state[data-state=connected]")
+    assert ear.page.is_hidden("#problem")
+    ear.say("Back.", voice="tone")
+    ear.wait("finished", within_s=10)
+    assert len(ear.listeners) == 2
+
+
+def test_an_empty_text_is_answered_with_a_sentence(server, listen: Callable) -> None:
+    ear = listen(server)
+    ear.open("voice=tone")
+    ear.say("   ", voice="tone")
+    assert ear.page.inner_text("#problem-text") == "There is no text to speak: write something first."
+
+
+def test_the_page_fits_a_phone(server, listen: Callable) -> None:
+    ear = listen(server, **PHONE)
+    ear.open("voice=tone")
+    assert ear.page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert ear.page.locator("#play").bounding_box()["height"] >= 36, "large enough for a thumb"
+    assert ear.complaints == []
