@@ -1,0 +1,18 @@
+"""`legato bench`: measures this machine; every figure that the project quotes comes from here."""
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the verb."""
+    from ..bench import first_audio, media
+
+    bench = typer.Typer(
+        name="bench",
+        help="Measure this machine: how soon speech begins, and what sending it costs.",
+        no_args_is_help=True,
+        rich_markup_mode="markdown",
+    )
+    first_audio.register(bench)
+    media.register(bench)
+    app.add_typer(bench)

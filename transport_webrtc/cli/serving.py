@@ -1,0 +1,102 @@
+"""The running server of `legato serve`: says where it is and when it is warm, and takes its leave of the listeners."""
+
+import asyncio
+import contextlib
+import socket
+import sys
+from types import FrameType
+
+import typer
+import uvicorn
+from fastapi import FastAPI
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
+
+from ..app import create_app
+from ..settings import Settings
+
+LEAVING_S = 5
+"""For answers under way when the server stops."""
+
+
+class Building:
+    """Progress bars on stderr for what voices build on their first use."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), console=Console(file=sys.stderr)
+        )
+        self._tasks: dict[str, TaskID] = {}
+
+    def __call__(self, what: str, share: float) -> None:
+        """`share` of `what` is done, 0..1."""
+        if what not in self._tasks:
+            self._progress.start()
+            self._tasks[what] = self._progress.add_task(what, total=1.0)
+        self._progress.update(self._tasks[what], completed=share)
+
+    def close(self) -> None:
+        """Leaves the terminal as it was."""
+        if self._tasks:
+            self._progress.stop()
+
+
+class Server(uvicorn.Server):
+    """Uvicorn that says goodbye to listeners before it waits for its connections, some of which are their events."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, *, address: str, building: Building) -> None:
+        super().__init__(config)
+        self._app = app
+        self._address = address
+        self._building = building
+        self._announcing: asyncio.Task[None] | None = None
+        self.failed = False
+        """The voices could not be started."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._announcing = asyncio.create_task(self._announce())
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._app.state.listeners.draining = True
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._announcing is not None:
+            self._announcing.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._announcing
+        await self._app.state.listeners.close()
+        await super().shutdown(sockets=sockets)
+
+    async def _announce(self) -> None:
+        typer.echo(f"Legato listens on {self._address} and warms its voices.")
+        try:
+            await asyncio.shield(self._app.state.warming)
+        except Exception as error:
+            typer.echo(f"The voices could not be started: {error}", err=True)
+            self.failed = self.should_exit = True
+        else:
+            typer.echo("It is warm: open the address and press Play.")
+        finally:
+            self._building.close()
+
+
+def make_server(settings: Settings, *, address: str) -> Server:
+    """A server for `settings`, told the address under which it will be found. Raises ImportError or ValueError."""
+    from adaptive.speech.workers import WorkerRenderer
+
+    building = Building()
+    renderer = WorkerRenderer(settings.workers, settings.voices, settings.cache_dir, on_progress=building)
+    app = create_app(settings, renderer=renderer)
+    config = uvicorn.Config(
+        app,
+        loop="asyncio" if sys.platform == "win32" else "uvloop",
+        lifespan="on",
+        ws="none",
+        log_config=None,
+        access_log=False,  # addresses hold the listeners' ids, which are all that one needs to speak as them
+        server_header=False,
+        timeout_graceful_shutdown=LEAVING_S,
+    )
+    return Server(config, app, address=address, building=building)

@@ -1,0 +1,1 @@
+"""What comes back from a listener, made into reports: its feedback channel, its RTCP, transport-wide feedback."""

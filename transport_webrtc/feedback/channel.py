@@ -1,0 +1,74 @@
+"""The `feedback` data channel on the wire: sends pings, takes answers, asks for a playout delay."""
+
+import json
+from collections.abc import Callable
+
+from aiortc import RTCDataChannel
+
+from adaptive.control.reports import HeardReport, NetworkReport
+
+from .exchange import Exchange
+
+BUFFERED_LIMIT = 4096
+"""With more bytes waiting, what is sent would be old when it arrives."""
+
+
+class FeedbackChannel:
+    """One listener's feedback channel. `tick` is called ten times a second or so."""
+
+    def __init__(
+        self,
+        channel: RTCDataChannel,
+        *,
+        overhead: int,
+        clock: Callable[[], float],
+        sent_rate: Callable[[], float | None],
+        on_network: Callable[[NetworkReport], None],
+        on_heard: Callable[[HeardReport], None],
+    ) -> None:
+        self._channel = channel
+        self._exchange = Exchange(overhead=overhead)
+        self._clock = clock
+        self._sent_rate = sent_rate
+        self._on_network = on_network
+        self._on_heard = on_heard
+        self._delay_ms: int | None = None
+        """Playout delay asked for and not yet sent."""
+        channel.on("message", self._message)
+
+    @property
+    def last_answer(self) -> float | None:
+        """When the listener answered last, on the given clock."""
+        return self._exchange.answered_at
+
+    @property
+    def last_counters(self) -> float | None:
+        """When its receiver's counters came last."""
+        return self._exchange.counted_at
+
+    def ask_playout_delay(self, seconds: float) -> None:
+        """Asks the listener to hold what it receives for so long; the newest wish is the one that is sent."""
+        self._delay_ms = round(seconds * 1000)
+
+    def tick(self, now: float, *, slow: bool) -> None:
+        """Sends what is due and reports silence."""
+        silence = self._exchange.silence(now)
+        if silence is not None:
+            self._on_network(silence)
+        if self._channel.readyState != "open" or self._channel.bufferedAmount > BUFFERED_LIMIT:
+            return
+        if self._delay_ms is not None:
+            self._channel.send(json.dumps({"jbt": self._delay_ms}))
+            self._delay_ms = None
+        ping = self._exchange.ping(now, slow=slow)
+        if ping is not None:
+            self._channel.send(ping)
+
+    def _message(self, raw: str | bytes) -> None:
+        reports = self._exchange.answer(self._clock(), raw, sent_rate=self._sent_rate())
+        if reports is None:
+            return
+        network, heard = reports
+        self._on_network(network)
+        if heard is not None:
+            self._on_heard(heard)

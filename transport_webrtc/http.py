@@ -1,0 +1,103 @@
+"""What every route does alike: reads no more than it may, asks for the token, refuses with a sentence."""
+
+import hmac
+import logging
+from collections.abc import Awaitable, Callable
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from .messages import Refused
+from .settings import Settings
+
+log = logging.getLogger(__name__)
+
+RETRY_AFTER_S = 5
+"""Told with 429 and 503."""
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """The body, at most `limit` bytes of it are ever held. Raises `Refused` with status 413."""
+    sentence = f"The body is larger than the {limit} bytes that are taken here."
+    declared = request.headers.get("content-length", "0")
+    if declared.isdigit() and int(declared) > limit:
+        raise Refused(413, sentence)
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > limit:
+            raise Refused(413, sentence)
+    return bytes(body)
+
+
+def require_type(request: Request, wanted: str) -> None:
+    """Raises `Refused` with status 415 for a body of another type, 406 for a client that takes no such answer."""
+    found = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if found != wanted:
+        raise Refused(415, f"Send this with Content-Type: {wanted}{f', not {found[:60]}' if found else ''}.")
+
+
+def require_accepts(request: Request, offered: str) -> None:
+    """Raises `Refused` with status 406 for a client that does not take `offered` as an answer."""
+    accept = request.headers.get("accept", "").lower()
+    kinds = [part.split(";")[0].strip() for part in accept.split(",") if part.strip()]
+    if kinds and not {offered, offered.split("/")[0] + "/*", "*/*"}.intersection(kinds):
+        raise Refused(406, f"The answer is {offered}; leave Accept out or let it in.")
+
+
+def authorised(request: Request, settings: Settings) -> bool:
+    """Whether the request bears the token, in constant time; true where none is configured."""
+    if settings.token is None:
+        return True
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    same = hmac.compare_digest(given.strip().encode(), settings.token.get_secret_value().encode())
+    return scheme.lower() == "bearer" and same
+
+
+def token_required(settings: Settings) -> Callable[[Request], Awaitable[None]]:
+    """A dependency that refuses requests without the token with status 401."""
+
+    async def check(request: Request) -> None:
+        if not authorised(request, settings):
+            raise Refused(401, "This server asks for a token: send Authorization: Bearer with it.")
+
+    return check
+
+
+def add_refusals(app: FastAPI) -> None:
+    """Every error is `{"error": "a sentence."}`."""
+
+    async def refused(_: Request, error: Exception) -> Response:
+        assert isinstance(error, Refused)
+        headers = {}
+        if error.status in (429, 503):
+            headers["Retry-After"] = str(RETRY_AFTER_S)
+        if error.status == 401:
+            headers["WWW-Authenticate"] = "Bearer"
+        return JSONResponse({"error": error.sentence}, error.status, headers)
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        sentences = {
+            404: "There is nothing at this address.",
+            405: f"{request.method} is not possible here.",
+        }
+        sentence = sentences.get(error.status_code, f"{error.detail}.")
+        return JSONResponse({"error": sentence}, error.status_code, error.headers)
+
+    async def invalid(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][1:]) or "request"
+        return JSONResponse({"error": f"{where}: {first['msg']}."}, 422)
+
+    async def fault(request: Request, error: Exception) -> Response:
+        log.error("A fault of the server in %s.", request.scope.get("route", "a request"), exc_info=error)
+        return JSONResponse({"error": "The server failed at this; its log says more."}, 500)
+
+    app.add_exception_handler(Refused, refused)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(Exception, fault)

@@ -1,0 +1,297 @@
+"""One listener: a peer connection, a speaker, a carrier and the controller that steers them; from offer to goodbye."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import secrets
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from aiortc import RTCDataChannel
+
+from adaptive.control.plan import Plan
+from adaptive.control.profiles import Profile
+from adaptive.control.registry import load_controller
+from adaptive.control.reports import HeardReport, NetworkReport
+from adaptive.speech.renderer import Renderer
+
+from .control_channel import ControlChannel
+from .datagram_filter import LabNetwork
+from .events import Events
+from .feedback import rtcp
+from .feedback.channel import FeedbackChannel
+from .media.audio_track import OpusAudioTrack
+from .media.sending import OVERHEAD_BYTES
+from .messages import Accepted, Event, Limits, Message, Refused, SayMessage, VerbMessage
+from .peer import Peer
+from .present import changes_as_list, plan_as_dict, reports_as_dict
+from .settings import Settings
+from .signalling.sdp import Fragment, Offer
+from .speaker import Speaker
+from .steering import Steering
+
+log = logging.getLogger(__name__)
+
+STEP_S = 0.1
+"""Between two plans."""
+CONNECTING_S = 30.0
+"""A listener that has not connected by then is closed."""
+VANISHED_S = 30.0
+"""So is one of which nothing has been heard for so long; ICE consent (RFC 7675) runs out in the same time."""
+SLOW_PINGS_BELOW = 40_000
+"""bit/s on the wire; under it every ping weighs."""
+HEARD_AFTER_S = 0.06
+"""Buffering that is assumed of a receiver that reports none (what libwebrtc's NetEq starts with)."""
+
+
+class Observer(Protocol):
+    """Counts what happens to listeners."""
+
+    def plan_changed(self, plan: Plan) -> None:
+        """A plan came to hold."""
+
+    def event(self, listener: str, event: dict[str, Any]) -> None:
+        """An event was told."""
+
+    def network(self, report: NetworkReport) -> None:
+        """A report came."""
+
+    def forget(self, listener: str) -> None:
+        """The listener is gone."""
+
+
+class Listener:
+    """Made for one offer. Everything happens on the event loop that made it."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        renderer: Renderer,
+        profile: Profile,
+        voice: str,
+        observer: Observer,
+        on_closed: Callable[[Listener], None],
+    ) -> None:
+        """`on_closed` is called once, when nothing is left of it."""
+        self.id = secrets.token_urlsafe(24)
+        self.profile = profile
+        self.voice = voice
+        self.state = "connecting"
+        self.events = Events()
+        self.network: LabNetwork | None = None
+        """The lab's, where the server has a lab and the offer was answered."""
+        self.limits = Limits(max_text_chars=settings.max_text_chars, max_message_bytes=settings.max_message_bytes)
+        self._settings = settings
+        self._observer = observer
+        self._on_closed = on_closed
+        self._clock = asyncio.get_running_loop().time
+        self._created_at = self._clock()
+        self._connected_at: float | None = None
+        self._rtcp_at: float | None = None
+        self._feedback: FeedbackChannel | None = None
+        self._control: ControlChannel | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self._steering = Steering(load_controller(settings.controller, profile=profile), apply=self._apply)
+        self._speaker = Speaker(
+            renderer=renderer, profile=profile, voice=voice, emit=self._tell, clock=self._clock, limits=self.limits
+        )
+        self._track = OpusAudioTrack(self._speaker.take, clock=self._clock)
+        self._speaker.wake = self._track.wake
+        self._peer = Peer(
+            self._track,
+            ice_servers=settings.ice_servers,
+            loopback=settings.loopback,
+            on_state=self._peer_state,
+            on_channel=self._channel_offered,
+        )
+        self._loop = asyncio.create_task(self._run(), name=f"listener {self.id[:6]}")
+
+    async def answer(self, offer: Offer) -> str:
+        """The answer to its offer. Raises `Refused`."""
+        answer = await self._peer.answer(offer)
+        rtcp.listen(self._peer.sender, clock=self._clock, sent_rate=self._sent_rate, on_network=self._rtcp_report)
+        if self._settings.lab:
+            self.network = LabNetwork(self._peer.pc)
+        return answer
+
+    async def trickle(self, fragment: Fragment) -> None:
+        """Takes candidates that came late. Raises `Refused`."""
+        await self._peer.add(fragment)
+
+    def say(self, message: SayMessage) -> Accepted:
+        """Accepts text. Raises `Refused`."""
+        if self._closing is not None:
+            raise Refused(404, "This listener is gone.")
+        return self._speaker.say(message)
+
+    def do(self, message: Message) -> Accepted | None:
+        """Carries out any message; `Accepted` for text. Raises `Refused`."""
+        if isinstance(message, VerbMessage):
+            getattr(self._speaker, message.verb)(message.id)
+            return None
+        return self.say(message)
+
+    def refuse(self, refused: Refused) -> None:
+        """Tells the listener that a message of its own was refused."""
+        self._tell("error", None, {"message": refused.sentence, "status": refused.status})
+
+    def snapshot(self) -> dict[str, Any]:
+        """Its present, as `GET /v1/listen/{id}` shows it."""
+        now = self._clock()
+        origin = self._origin(now)
+        plan = self._steering.plan
+        stats = self._track.stats
+        speech = self._speaker.snapshot()
+        return {
+            "id": self.id,
+            "state": self.state,
+            "connected_s": None if self._connected_at is None else round(now - self._connected_at, 3),
+            "profile": self.profile.name,
+            "voice": self.voice,
+            "plan": plan and plan_as_dict(plan, (self._steering.plan_at or now) - origin),
+            "reports": reports_as_dict(self._steering, origin),
+            "opinion": self.opinion(),
+            "speaking": speech["speaking"],
+            "queue": speech["queue"],
+            "sent": stats.as_dict(),
+            "plans": changes_as_list(list(self._steering.changes), origin),
+        }
+
+    @property
+    def plan(self) -> Plan | None:
+        """The one that holds."""
+        return self._steering.plan
+
+    @property
+    def network_report(self) -> NetworkReport | None:
+        """The newest that had a fact in it."""
+        return self._steering.network
+
+    def opinion(self) -> float | None:
+        """What it is expected to think of the sound, on the scale of G.107.2; None before anything is known."""
+        return self._steering.opinion()
+
+    async def close(self, reason: str) -> None:
+        """Ends it; returns when nothing is left. `reason` is for the log."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(reason), name=f"closing {self.id[:6]}")
+        await asyncio.shield(self._closing)
+
+    def _close_soon(self, reason: str) -> None:
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(reason), name=f"closing {self.id[:6]}")
+
+    async def _close(self, reason: str) -> None:
+        log.info("Listener %s… leaves: %s.", self.id[:6], reason)
+        self.state = "closed"
+        self._loop.cancel()
+        await asyncio.gather(self._loop, return_exceptions=True)
+        self._speaker.close()
+        await self._peer.close()
+        if self._control is not None:
+            self.events.detach(self._control.send)
+        self.events.close()
+        self._observer.forget(self.id)
+        self._on_closed(self)
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                self._step(self._clock())
+                await asyncio.sleep(STEP_S)
+        except Exception:
+            log.exception("Listener %s… failed.", self.id[:6])
+            self._close_soon("a fault of the server")
+
+    def _step(self, now: float) -> None:
+        plan = self._steering.step(
+            now, compute=self._speaker.compute_report(now), content=self._speaker.content_report(now)
+        )
+        if self._feedback is not None:
+            wire = plan.rung.bitrate + OVERHEAD_BYTES * 8_000 / plan.rung.frame_ms
+            self._feedback.tick(now, slow=wire <= SLOW_PINGS_BELOW)
+        if self._connected_at is None:
+            if now - self._created_at > CONNECTING_S:
+                self._close_soon("it never connected")
+        elif (last := self._last_sign()) is not None and now - last > VANISHED_S:
+            self._close_soon("nothing was heard of it any more")
+
+    def _last_sign(self) -> float | None:
+        """When anything was last heard of the peer; None for one that reports nothing, which ICE consent watches."""
+        answer = self._feedback.last_answer if self._feedback else None
+        signs = [at for at in (answer, self._rtcp_at) if at is not None]
+        return max(signs, default=None)
+
+    def _apply(self, plan: Plan, before: Plan | None) -> None:
+        self._track.apply(plan)
+        self._speaker.steer(plan)
+        asked = plan.playout_delay_s
+        if self._feedback is not None and asked is not None and (before is None or before.playout_delay_s != asked):
+            self._feedback.ask_playout_delay(asked)
+        self._observer.plan_changed(plan)
+
+    def _tell(self, name: str, utterance: str | None, data: dict[str, Any]) -> None:
+        now = self._clock()
+        position = data.get("position")
+        event = Event(name=name, id=utterance, at=now - self._origin(now), position=position, data=data).as_dict()
+        self.events.publish(event)
+        self._observer.event(self.id, event)
+
+    def _origin(self, now: float) -> float:
+        return now if self._connected_at is None else self._connected_at
+
+    def _sent_rate(self) -> float | None:
+        return self._track.stats.sent_rate
+
+    def _peer_state(self, state: str) -> None:
+        if state == "connected" and self._connected_at is None:
+            self._connected_at = self._clock()
+            self.state = "connected"
+            log.info("Listener %s… connected.", self.id[:6])
+            self._speaker.connected()
+        elif state in ("failed", "closed"):
+            self._close_soon(f"its connection is {state}")
+
+    def _channel_offered(self, channel: RTCDataChannel) -> None:
+        if channel.label == "control" and self._control is None:
+            self._control = ControlChannel(
+                channel,
+                limits=self.limits,
+                rate=self._settings.max_messages_per_s,
+                clock=self._clock,
+                on_message=self.do,
+                on_refused=self.refuse,
+            )
+            self.events.attach(self._control.send)
+        elif channel.label == "feedback" and self._feedback is None:
+            self._feedback = FeedbackChannel(
+                channel,
+                overhead=OVERHEAD_BYTES,
+                clock=self._clock,
+                sent_rate=self._sent_rate,
+                on_network=self._network_report,
+                on_heard=self._heard_report,
+            )
+            plan = self._steering.plan
+            if plan is not None and plan.playout_delay_s is not None:
+                self._feedback.ask_playout_delay(plan.playout_delay_s)
+
+    def _rtcp_report(self, report: NetworkReport) -> None:
+        self._rtcp_at = report.at
+        counted = self._feedback.last_counters if self._feedback else None
+        if counted is None or report.at - counted > VANISHED_S / 6:
+            self._network_report(report)
+
+    def _network_report(self, report: NetworkReport) -> None:
+        self._steering.on_network(report)
+        self._observer.network(report)
+        if report.rtt_s is not None:
+            heard = self._steering.heard
+            buffered = heard.buffered_s if heard and heard.buffered_s is not None else HEARD_AFTER_S
+            self._speaker.heard(report.rtt_s / 2 + buffered)
+
+    def _heard_report(self, report: HeardReport) -> None:
+        self._steering.on_heard(dataclasses.replace(report, position=self._speaker.position(report.at)))

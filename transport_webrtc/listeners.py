@@ -1,0 +1,76 @@
+"""All listeners of a server: made within the limits, found by their id, closed together."""
+
+import asyncio
+from collections.abc import Iterator
+
+from adaptive.control.profiles import PROFILES
+from adaptive.speech.renderer import Renderer
+
+from .listener import Listener, Observer
+from .messages import Refused
+from .settings import Settings
+from .signalling.sdp import Offer
+
+
+class Listeners:
+    """Owns its listeners."""
+
+    def __init__(self, settings: Settings, renderer: Renderer, observer: Observer) -> None:
+        self._settings = settings
+        self._renderer = renderer
+        self._observer = observer
+        self._by_id: dict[str, Listener] = {}
+        self.draining = False
+        """Nobody new is taken."""
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __iter__(self) -> Iterator[Listener]:
+        return iter(tuple(self._by_id.values()))
+
+    def get(self, listener_id: str) -> Listener:
+        """Raises `Refused` with status 404."""
+        listener = self._by_id.get(listener_id)
+        if listener is None:
+            raise Refused(
+                404, "There is no such listener; it may have left. POST an offer to /v1/listen for a new one."
+            )
+        return listener
+
+    async def welcome(self, offer: Offer, *, voice: str | None, profile: str | None) -> tuple[Listener, str]:
+        """A new listener and the answer to its offer. Raises `Refused`."""
+        profile = profile or self._settings.profile
+        voice = voice or self._settings.voice
+        if profile not in PROFILES:
+            raise Refused(400, f"There is no profile {profile[:40]!r}; there are: {', '.join(PROFILES)}.")
+        voices = [info.name for info in self._renderer.status().voices]
+        if voices and voice not in voices:
+            raise Refused(400, f"There is no voice {voice[:40]!r} here; there are: {', '.join(voices)}.")
+        if self.draining:
+            raise Refused(503, "This server is shutting down; try again in a moment.")
+        if len(self._by_id) >= self._settings.max_listeners:
+            most = self._settings.max_listeners
+            raise Refused(503, f"This server is full: it takes {most} listeners. Try again later.")
+        listener = Listener(
+            settings=self._settings,
+            renderer=self._renderer,
+            profile=PROFILES[profile],
+            voice=voice,
+            observer=self._observer,
+            on_closed=self._forget,
+        )
+        self._by_id[listener.id] = listener
+        try:
+            return listener, await listener.answer(offer)
+        except BaseException:
+            await listener.close("its offer was not answered")
+            raise
+
+    async def close(self) -> None:
+        """Says goodbye to all of them."""
+        self.draining = True
+        await asyncio.gather(*(listener.close("the server is shutting down") for listener in self))
+
+    def _forget(self, listener: Listener) -> None:
+        self._by_id.pop(listener.id, None)

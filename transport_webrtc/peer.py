@@ -1,0 +1,100 @@
+"""The WebRTC side of a listener: one peer connection that speaks on one track and takes the channels it is offered."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from aiortc import (
+    MediaStreamTrack,
+    RTCConfiguration,
+    RTCDataChannel,
+    RTCIceServer,
+    RTCPeerConnection,
+    RTCRtpSender,
+    RTCSessionDescription,
+)
+from aiortc.sdp import candidate_from_sdp
+
+from . import aiortc_private
+from .messages import Refused
+from .settings import IceServer
+from .signalling.sdp import MAX_CANDIDATES, Fragment, Offer
+
+log = logging.getLogger(__name__)
+
+CLOSING_S = 5.0
+"""A connection that is not closed by then is left to the garbage collector."""
+
+
+class Peer:
+    """Wraps an `RTCPeerConnection`, which it owns; the track is stopped with it."""
+
+    def __init__(
+        self,
+        track: MediaStreamTrack,
+        *,
+        ice_servers: Sequence[IceServer],
+        loopback: bool,
+        on_state: Callable[[str], None],
+        on_channel: Callable[[RTCDataChannel], None],
+    ) -> None:
+        """`loopback`: candidates are gathered on 127.0.0.1 too; they are anyway where there is no other address."""
+        self._track = track
+        self._loopback = loopback
+        self._ufrag = ""
+        self._candidates = 0
+        self.pc = RTCPeerConnection(RTCConfiguration(iceServers=[_server(server) for server in ice_servers]))
+        transceiver = self.pc.addTransceiver(track, "sendonly")
+        transceiver.setCodecPreferences(
+            [codec for codec in RTCRtpSender.getCapabilities("audio").codecs if codec.mimeType == "audio/opus"]
+        )
+        self.sender = transceiver.sender
+        self.pc.on("connectionstatechange", lambda: on_state(self.pc.connectionState))
+        self.pc.on("datachannel", on_channel)
+
+    async def answer(self, offer: Offer) -> str:
+        """The answer, all candidates in it. Raises `Refused` where aiortc cannot make sense of the offer."""
+        try:
+            await self.pc.setRemoteDescription(RTCSessionDescription(sdp=offer.sdp, type="offer"))
+        except Exception as error:
+            # aiortc's parser asserts, indexes and converts; a broken offer comes out of it as any of a dozen errors.
+            log.info("An offer was refused: %s.", type(error).__name__)
+            raise Refused(400, "The offer could not be read as a session description for WebRTC.") from error
+        for transceiver in self.pc.getTransceivers():
+            if transceiver.sender is not self.sender:
+                transceiver.direction = "inactive"
+        self._ufrag, self._candidates = offer.ufrag, offer.candidates
+        aiortc_private.gather_on_loopback(self.sender, always=self._loopback)
+        await self.pc.setLocalDescription()
+        return self.pc.localDescription.sdp
+
+    async def add(self, fragment: Fragment) -> None:
+        """Takes candidates that came after the offer. Raises `Refused`."""
+        if fragment.ufrag is not None and fragment.ufrag != self._ufrag:
+            raise Refused(422, "ICE cannot be restarted here; DELETE this listener and POST a new offer.")
+        self._candidates += len(fragment.candidates)
+        if self._candidates > MAX_CANDIDATES:
+            raise Refused(422, f"At most {MAX_CANDIDATES} candidates of one listener are taken.")
+        for mid, line in fragment.candidates:
+            try:
+                candidate = candidate_from_sdp(line)
+            except (ValueError, AssertionError, IndexError) as error:
+                raise Refused(400, "A candidate of the fragment cannot be read (RFC 8839 section 5.1).") from error
+            candidate.sdpMid = mid
+            await self.pc.addIceCandidate(candidate)
+        # Without candidates the peer is found when it knocks; an end of them would stop ICE from waiting for that.
+        if fragment.complete and self._candidates:
+            await self.pc.addIceCandidate(None)
+
+    async def close(self) -> None:
+        """Closes the connection, then the track: the other way round, closing may hang."""
+        try:
+            await asyncio.wait_for(self.pc.close(), CLOSING_S)
+        except TimeoutError:
+            log.warning("A connection took longer than %.0f s to close.", CLOSING_S)
+        self._track.stop()
+
+
+def _server(server: IceServer) -> RTCIceServer:
+    credential = server.credential.get_secret_value() if server.credential else None
+    return RTCIceServer(urls=server.urls, username=server.username, credential=credential)

@@ -1,0 +1,110 @@
+"""What a server is told before it starts: from arguments, or from `LEGATO_…` in the environment."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from adaptive.control.profiles import DEFAULT_PROFILE, PROFILES
+
+
+class IceServer(BaseModel):
+    """A STUN or TURN server that peers are told of, as in WebRTC's RTCIceServer."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    urls: str
+    """One URL, such as `stun:stun.example.org:3478` (RFC 7064, RFC 7065)."""
+    username: str | None = None
+    credential: SecretStr | None = None
+
+    @field_validator("urls")
+    @classmethod
+    def _known_scheme(cls, urls: str) -> str:
+        if not urls.startswith(("stun:", "stuns:", "turn:", "turns:")) or any(c in urls for c in ' <>"\r\n'):
+            raise ValueError(f"{urls!r} is not a stun: or turn: URL")
+        return urls
+
+
+def _listed(value: Any) -> Any:
+    """`a, b` or a JSON list, as an environment variable has it."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith(("[", "{")):
+        parsed = json.loads(value)
+        return parsed if isinstance(parsed, list) else [parsed]
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+class Settings(BaseSettings):
+    """All that may be set, with defaults that are safe on a laptop: loopback only, nothing asked of other machines."""
+
+    model_config = SettingsConfigDict(env_prefix="LEGATO_", frozen=True, extra="ignore")
+
+    host: str = "127.0.0.1"
+    port: int = Field(8080, ge=0, le=65535)
+    """0 takes any free port."""
+    token: SecretStr | None = None
+    """Where set, every request below `/v1` and `/metrics` needs `Authorization: Bearer`."""
+    lab: bool = False
+    """Lets anyone who may listen put a bad network in front of a listener."""
+    workers: int = Field(1, ge=1, le=64)
+    """Processes that render speech."""
+    voices: Annotated[tuple[str, ...], NoDecode] = ("joe", "heart")
+    """Loaded and warmed at start."""
+    voice: str = "joe"
+    """Speaks where nobody asks for another one."""
+    profile: str = DEFAULT_PROFILE
+    controller: str = "adaptive"
+    max_listeners: int = Field(64, ge=1)
+    max_text_chars: int = Field(20_000, ge=1)
+    """Of one utterance, all its pieces together."""
+    max_message_bytes: int = Field(65_536, ge=256)
+    """Of one message on a channel or one JSON body."""
+    max_sdp_bytes: int = Field(65_536, ge=1024)
+    max_messages_per_s: float = Field(50.0, gt=0)
+    """Of one listener on its control channel."""
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = ()
+    """Pages of these origins may use the server; `*` for all of them."""
+    ice_servers: Annotated[tuple[IceServer, ...], NoDecode] = ()
+    cache_dir: Path | None = None
+    """Where voices keep the files that they build; None is the user's cache folder."""
+    log_level: str = "info"
+
+    @field_validator("voices", "cors_origins", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return _listed(value)
+
+    @field_validator("ice_servers", mode="before")
+    @classmethod
+    def _ice_servers(cls, value: Any) -> Any:
+        listed = _listed(value)
+        return [{"urls": server} if isinstance(server, str) else server for server in listed]
+
+    @field_validator("token", mode="before")
+    @classmethod
+    def _no_empty_token(cls, value: Any) -> Any:
+        return value or None
+
+    @field_validator("log_level")
+    @classmethod
+    def _known_level(cls, value: str) -> str:
+        if value.lower() not in ("debug", "info", "warning", "error"):
+            raise ValueError(f"log level {value!r} is none of debug, info, warning, error")
+        return value.lower()
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> "Settings":
+        if self.voice not in self.voices:
+            raise ValueError(f"the voice {self.voice!r} is not among the voices to load: {', '.join(self.voices)}")
+        if self.profile not in PROFILES:
+            raise ValueError(f"there is no profile {self.profile!r}; there are: {', '.join(PROFILES)}")
+        return self
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return self.host == "localhost" or self.host == "::1" or self.host.startswith("127.")

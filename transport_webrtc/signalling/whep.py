@@ -1,0 +1,94 @@
+"""Signalling over HTTP: an offer in, an answer out (draft-ietf-wish-whep), candidates by PATCH, goodbye by DELETE."""
+
+from collections.abc import Sequence
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import JSONResponse, Response
+
+from ..http import authorised, read_body, require_accepts, require_type, token_required
+from ..listener import Listener
+from ..listeners import Listeners
+from ..messages import Refused
+from ..settings import IceServer, Settings
+from . import sdp
+
+SDP = "application/sdp"
+FRAGMENT = "application/trickle-ice-sdpfrag"
+EXPOSED = "Location, ETag, Link"
+CARRIERS = ("auto", "audio")
+
+
+def etag_of(listener: Listener) -> str:
+    """Names the ICE session, which lives as long as its listener."""
+    return f'"{listener.id[:16]}"'
+
+
+def links(servers: Sequence[IceServer]) -> str | None:
+    """ICE servers as a `Link` header (RFC 9725 section 4.6), or None without any."""
+    values = []
+    for server in servers:
+        parts = [f"<{server.urls}>", 'rel="ice-server"']
+        if server.username is not None:
+            parts.append(f'username="{_quoted(server.username)}"')
+        if server.credential is not None:
+            parts.append(f'credential="{_quoted(server.credential.get_secret_value())}"')
+            parts.append('credential-type="password"')
+        values.append("; ".join(parts))
+    return ", ".join(values) or None
+
+
+def whep_router(settings: Settings, listeners: Listeners) -> APIRouter:
+    """The routes, below `/v1/listen`."""
+    router = APIRouter(prefix="/v1/listen")
+    guarded = [Depends(token_required(settings))]
+    link = links(settings.ice_servers)
+
+    def common() -> dict[str, str]:
+        return {"Access-Control-Expose-Headers": EXPOSED, **({"Link": link} if link else {})}
+
+    @router.options("")
+    async def options(request: Request) -> Response:
+        headers = {"Allow": "OPTIONS, POST", "Accept-Post": SDP, "Access-Control-Expose-Headers": EXPOSED}
+        return Response(None, 204, {**headers, **(common() if authorised(request, settings) else {})})
+
+    @router.options("/{listener_id}")
+    async def listener_options(listener_id: str) -> Response:
+        return Response(None, 204, {"Allow": "OPTIONS, GET, PATCH, DELETE", "Accept-Patch": FRAGMENT})
+
+    @router.post("", dependencies=guarded)
+    async def welcome(
+        request: Request, voice: str | None = None, profile: str | None = None, carrier: str = "auto"
+    ) -> Response:
+        require_type(request, SDP)
+        require_accepts(request, SDP)
+        if carrier not in CARRIERS:
+            raise Refused(400, f"There is no carrier {carrier[:20]!r} here; there are: {', '.join(CARRIERS)}.")
+        offer = sdp.parse_offer(sdp.read(await read_body(request, settings.max_sdp_bytes), "offer"))
+        listener, answer = await listeners.welcome(offer, voice=voice, profile=profile)
+        headers = {"Location": f"/v1/listen/{listener.id}", "ETag": etag_of(listener), "Cache-Control": "no-store"}
+        return Response(answer, 201, {**common(), **headers}, media_type=SDP)
+
+    @router.patch("/{listener_id}", dependencies=guarded)
+    async def trickle(request: Request, listener_id: str) -> Response:
+        listener = listeners.get(listener_id)
+        require_type(request, FRAGMENT)
+        match = request.headers.get("if-match")
+        if match == "*":
+            raise Refused(422, "ICE cannot be restarted here; DELETE this listener and POST a new offer.")
+        if match is not None and match != etag_of(listener):
+            raise Refused(412, "If-Match names another ICE session than this listener has.")
+        await listener.trickle(
+            sdp.parse_fragment(sdp.read(await read_body(request, settings.max_sdp_bytes), "fragment"))
+        )
+        return Response(None, 204, {"ETag": etag_of(listener)})
+
+    @router.delete("/{listener_id}", dependencies=guarded)
+    async def goodbye(listener_id: str) -> Response:
+        await listeners.get(listener_id).close("it said goodbye")
+        return JSONResponse({"closed": True})
+
+    return router
+
+
+def _quoted(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"')
