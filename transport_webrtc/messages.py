@@ -111,8 +111,8 @@ def parse_message(raw: str | bytes, limits: Limits) -> Message:
     if size > limits.max_message_bytes:
         raise Refused(413, f"The message has {size} bytes; at most {limits.max_message_bytes} are taken.")
     try:
-        value = json.loads(raw)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        value = json.loads(raw if isinstance(raw, str) else raw.decode())
+    except (ValueError, RecursionError) as error:
         raise Refused(400, 'The message is not JSON in UTF-8; send an object such as {"say": "Hello."}.') from error
     if not isinstance(value, dict):
         raise Refused(422, 'The message is not an object; send one such as {"say": "Hello."}.')
@@ -132,7 +132,7 @@ def message_from(value: dict[str, Any], limits: Limits) -> Message:
             return say
         verb = asked[0]
         if value[verb] is not True:
-            raise Refused(422, f'"{verb}" must be true.')
+            raise Refused(422, f'The value of "{verb}" must be true.')
         return VerbMessage.model_validate({"verb": verb, **{k: v for k, v in value.items() if k != verb}})
     except ValidationError as error:
         raise Refused(422, _sentence(error)) from error
@@ -151,7 +151,7 @@ def _sentence(error: ValidationError) -> str:
     """What pydantic found, in a sentence."""
     unknown = [str(e["loc"][0]) for e in error.errors() if e["type"] == "extra_forbidden"]
     if unknown:
-        known = ", ".join(name for name in (*SayMessage.model_fields, *VERBS))
+        known = ", ".join((*SayMessage.model_fields, *VERBS))
         return f"Unknown field: {', '.join(unknown)}. Known are {known}."
     first = error.errors()[0]
-    return f"{first['loc'][0]}: {first['msg']}."
+    return f'The field "{first["loc"][0]}" cannot be taken: {first["msg"]}.'

@@ -14,6 +14,9 @@ from .fade import FADE_TICKS, faded_in, faded_out, padded
 KEEP_TICKS = to_ticks(15.0)
 """The most that is kept after it was taken, heard or not: 2.9 MB."""
 
+ALMOST_NOTHING = to_ticks(0.06) + FADE_TICKS
+"""Less than this may not be enough for the next frame, which has at most 60 ms."""
+
 
 @dataclass(kw_only=True)
 class PipelineStats:
@@ -92,22 +95,24 @@ class Pipeline:
     def grant(self, ahead: int = 0) -> int:
         """The tick before which a chunk may begin; `ahead` is what the listener has ready before this utterance.
 
-        When nothing is ready anywhere, one chunk may always be rendered, however long.
+        When almost nothing is ready anywhere, one chunk may always be rendered, however long.
         """
         room = min(self._target, self._limit - self._longest) - ahead
-        return self.taken + max(room, 0 if self.ready or ahead else 1)
+        least = self.ready + 1 if self.ready < ALMOST_NOTHING and not ahead else 0
+        return self.taken + max(room, least)
 
     def take(self, ticks: int, now: float) -> Samples | None:
         """Exactly the next `ticks` samples, the last ones followed by silence; None where there is nothing to send.
 
-        Nothing to send is: not begun, paused, run out, or done. Position stays where it is then. May be a view into a
-        chunk: not to be written to. `now` is monotonic seconds and measures underruns.
+        Nothing to send is: not begun, paused, run out, or done. Position stays where it is then. As long as more is to
+        come 5 ms are held back, so that running out ends without a click. May be a view into a chunk: not to be written
+        to. `now` is monotonic seconds and measures underruns.
         """
         if self.done:
             return None
         if self.paused:
             return self._ending(ticks) if self._fade_due else None
-        if self.ready < ticks and self.total is None:
+        if self.ready < ticks + FADE_TICKS and self.total is None:
             return self._run_out(ticks, now) if self.begun else None
         if self._ran_out_at is not None:
             self._count_underrun(now - self._ran_out_at)

@@ -21,10 +21,10 @@ class Grid:
 
     def first(self, earliest: int, now: float) -> int:
         """The first place from tick `earliest` on that is not past yet."""
-        behind = (now - self.due(earliest)) * TICK_RATE
-        return earliest if behind <= 0 else earliest + -int(-behind // GRID) * GRID
+        behind = round((now - self.due(earliest)) * TICK_RATE)
+        return earliest + max(-(-behind // GRID), 0) * GRID
 
     def last(self, earliest: int, now: float) -> int:
         """The last place from tick `earliest` on that is due already; `earliest` where none is."""
-        behind = (now - self.due(earliest)) * TICK_RATE
-        return earliest + max(int(behind // GRID), 0) * GRID
+        behind = round((now - self.due(earliest)) * TICK_RATE)
+        return earliest + max(behind // GRID, 0) * GRID

@@ -30,6 +30,8 @@ def voice_of(message: SayMessage, default: str, renderer: Renderer) -> str:
         renderer.open(RenderJob(id=f"probe-{secrets.token_hex(6)}", voice=voice)).cancel()
     except ValueError as error:
         raise Refused(422, f"There is no voice {voice!r}; there are {', '.join(names)}.") from error
+    except RuntimeError as error:
+        raise Refused(503, "The voices are being loaded; say it again in a moment.") from error
     return voice
 
 

@@ -120,7 +120,7 @@ class Turns:
         job = utterance.job(tier=plan.tier if plan else None, chunk_frames=plan.chunk_frames if plan else None)
         try:
             utterance.begin(self._renderer, self._take_in, job)
-        except ValueError as error:
+        except (ValueError, RuntimeError) as error:
             utterance.take_in(RenderFailed(message=str(error)), Reason.ERROR)
 
     def _take_in(self, utterance: Utterance, event: RenderEvent) -> None:
