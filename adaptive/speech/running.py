@@ -1,0 +1,132 @@
+"""One utterance where it is rendered: its text, its steering, what it may render, and how it is begun anew."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from ..ticks import to_seconds
+from .renderer import Chunk, RenderEvent
+from .stream import nearest_tier
+from .voice import Voice
+from .worker_messages import Feed, Grant, Made, Open, Steer, Step
+
+PLENTY_S = 0.4
+"""An utterance that is rendered this far beyond what can have been played lets others go first."""
+
+
+class TextStream(Protocol):
+    """What turns the text of one utterance into chunks (`adaptive.speech.stream.SpeechStream`)."""
+
+    done: bool
+    position: int
+
+    def feed(self, text: str, *, final: bool) -> None:
+        """Adds text."""
+
+    def next(self, *, tier: str, chunk_frames: int | None) -> list[RenderEvent]:
+        """Renders at most one chunk; an empty list asks for more text."""
+        ...
+
+
+StreamMaker = Callable[..., TextStream]
+"""Called with a voice and keywords `speed` and `seed`."""
+
+
+class Running:
+    """One utterance and its stream. Not safe for threads: one desk owns it."""
+
+    def __init__(self, opened: Open, voice: Voice, make: StreamMaker, *, now: float) -> None:
+        self.number = opened.number
+        self.job = opened.job
+        self.served = now
+        """When it last had its turn."""
+        self._voice = voice
+        self._make = make
+        self._pieces = list(opened.pieces)
+        self._granted = opened.granted
+        self._tier = opened.tier or voice.info.tiers[0]
+        self._chunk_frames = opened.chunk_frames
+        self._steps = list(opened.steps)
+        self._tiers = voice.info.tiers
+        self._origin: float | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._stream = self._make(self._voice, speed=self.job.speed, seed=self.job.seed)
+        self._fed = 0
+        self._repeated = 0
+        self._starving = not self._pieces
+        self._waiting_since = self.served
+
+    def handle(self, message: Feed | Steer | Grant, now: float) -> None:
+        """What the other end wants of it from now on."""
+        ready_before = self.ready
+        match message:
+            case Feed():
+                self._pieces.append((message.text, message.final))
+                self._starving = False
+            case Steer():
+                self._tier, self._chunk_frames = message.tier, message.chunk_frames
+            case Grant():
+                self._granted = message.until
+        if self.ready and not ready_before:
+            self._waiting_since = now
+
+    @property
+    def repeating(self) -> bool:
+        """What comes next was delivered before."""
+        return self._repeated < len(self._steps)
+
+    @property
+    def ready(self) -> bool:
+        """There is something to render, and it may be rendered."""
+        return self.repeating or (not self._starving and self._stream.position < self._granted)
+
+    def has_plenty(self, now: float) -> bool:
+        """A listener who began with its first chunk cannot have come near the end of what is rendered."""
+        if self._origin is None or self.repeating:
+            return False
+        return to_seconds(self._stream.position) - (now - self._origin) >= PLENTY_S
+
+    def turn(self, clock: Callable[[], float]) -> Made | None:
+        """Renders at most one chunk. None where nothing is to be told. Raises whatever the voice raises."""
+        begun = clock()
+        waited = begun - self._waiting_since
+        repeating = self.repeating
+        if repeating:
+            step = self._steps[self._repeated]
+        else:
+            step = Step(len(self._pieces), self._usable_tier(), self._chunk_frames)
+        for text, final in self._pieces[self._fed : step.feeds]:
+            self._stream.feed(text, final=final)
+        self._fed = max(self._fed, step.feeds)
+        events = self._stream.next(tier=step.tier, chunk_frames=step.chunk_frames)
+        self.served = self._waiting_since = clock()
+        if repeating:
+            self._repeated += 1
+            return None
+        if not events:
+            if self._pieces[-1][1] and not self._stream.done:
+                raise RuntimeError("its text is complete, but nothing more comes of it")
+            self._starving = True
+            return None
+        self._steps.append(step)
+        self._repeated += 1
+        if self._origin is None:
+            starts = [event.start for event in events if isinstance(event, Chunk)]
+            self._origin = self.served - to_seconds(starts[0]) if starts else None
+        return Made(self.number, tuple(events), step, waited)
+
+    def give_up_tier(self) -> bool:
+        """After a turn that raised: begins anew, to go on without the tier that failed. False where that was done
+        before, where there is no other tier, or where what failed now had worked before."""
+        tiers = self._voice.info.tiers
+        if len(self._tiers) < len(tiers) or len(tiers) < 2 or self.repeating:
+            return False
+        failed = self._usable_tier()
+        self._tiers = tuple(tier for tier in tiers if tier != failed)
+        self._begin()
+        return True
+
+    def _usable_tier(self) -> str:
+        return nearest_tier(replace(self._voice.info, tiers=self._tiers), self._tier)
