@@ -54,19 +54,20 @@ class Peer:
 
     async def answer(self, offer: Offer) -> str:
         """The answer, all candidates in it. Raises `Refused` where aiortc cannot make sense of the offer."""
+        self._ufrag, self._candidates = offer.ufrag, offer.candidates
         try:
             await self.pc.setRemoteDescription(RTCSessionDescription(sdp=offer.sdp, type="offer"))
+            for transceiver in self.pc.getTransceivers():
+                if transceiver.sender is not self.sender:
+                    transceiver.direction = "inactive"
+            aiortc_private.gather_on_loopback(self.sender, always=self._loopback)
+            await self.pc.setLocalDescription()
         except Exception as error:
             # aiortc's parser asserts, indexes and converts; a broken offer comes out of it as any of a dozen errors.
             log.info("An offer was refused: %s.", type(error).__name__)
             raise Refused(400, "The offer could not be read as a session description for WebRTC.") from error
-        for transceiver in self.pc.getTransceivers():
-            if transceiver.sender is not self.sender:
-                transceiver.direction = "inactive"
-        self._ufrag, self._candidates = offer.ufrag, offer.candidates
-        aiortc_private.gather_on_loopback(self.sender, always=self._loopback)
-        await self.pc.setLocalDescription()
-        return self.pc.localDescription.sdp
+        answer: str = self.pc.localDescription.sdp
+        return answer
 
     async def add(self, fragment: Fragment) -> None:
         """Takes candidates that came after the offer. Raises `Refused`."""
@@ -92,6 +93,9 @@ class Peer:
             await asyncio.wait_for(self.pc.close(), CLOSING_S)
         except TimeoutError:
             log.warning("A connection took longer than %.0f s to close.", CLOSING_S)
+        except Exception:
+            # One that was set up by half, from an offer that was refused, may not close cleanly.
+            log.exception("A connection did not close cleanly.")
         self._track.stop()
 
 

@@ -143,8 +143,12 @@ def _check_bundle(session: list[str], sections: list[list[str]]) -> None:
     mids = [_value(lines, "mid") for lines in sections]
     if None in mids or len(set(mids)) != len(mids):
         raise Refused(400, "Every media section of the offer needs an a=mid: line of its own.")
-    bundled = {mid for line in session if line.startswith("a=group:BUNDLE") for mid in line.split()[1:]}
-    if len(sections) > 1 and not bundled.issuperset(filter(None, mids)):
+    groups = [line.split()[1:] for line in session if line.startswith("a=group:BUNDLE")]
+    if (
+        len(groups) > 1
+        or (groups and sorted(groups[0]) != sorted(filter(None, mids)))
+        or len(sections) > 1 > len(groups)
+    ):
         raise Refused(400, "The offer's media sections must share one transport: a=group:BUNDLE has to name them all.")
 
 

@@ -1,0 +1,163 @@
+"""Pings and answers on virtual time."""
+
+import json
+
+import pytest
+
+from adaptive.control.reports import Source
+from transport_webrtc.feedback.exchange import Exchange
+
+OVERHEAD = 66
+
+
+def pinged(exchange: Exchange, now: float) -> int:
+    message = exchange.ping(now, slow=False)
+    assert message is not None
+    number: int = json.loads(message)["p"]
+    return number
+
+
+def answer(number: int, counters: list[float] | None = None, held_ms: float = 0.0) -> str:
+    return json.dumps({"p": number, "t": 0, "h": held_ms, "s": counters})
+
+
+def counters(*, received=0, lost=0, concealed=0, total=0, buffer_ms=0, emitted=0, octets=0, silent=0) -> list[float]:
+    return [received, lost, 1500, concealed, total, buffer_ms, emitted, octets, silent]
+
+
+@pytest.mark.parametrize(("slow", "expected"), [(False, 40), (True, 10)])
+def test_rate_of_pings(slow: bool, expected: int) -> None:
+    exchange = Exchange(overhead=OVERHEAD)
+    sent = sum(exchange.ping(step / 10, slow=slow) is not None for step in range(100))
+    assert abs(sent - expected) <= 1
+
+
+def test_a_stalled_loop_sends_no_burst() -> None:
+    exchange = Exchange(overhead=OVERHEAD)
+    pinged(exchange, 0.0)
+    pinged(exchange, 10.0)
+    assert exchange.ping(10.05, slow=False) is None
+
+
+def test_round_trip_without_the_time_it_was_held() -> None:
+    exchange = Exchange(overhead=OVERHEAD)
+    reports = exchange.answer(5.18, answer(pinged(exchange, 5.0), held_ms=30), sent_rate=60_000)
+    assert reports is not None
+    network, heard = reports
+    assert network.source is Source.FEEDBACK
+    assert network.rtt_s == pytest.approx(0.15)
+    assert network.queue_delay_s == 0
+    assert network.sent_rate == 60_000
+    assert network.loss is None
+    assert heard is None
+
+
+def test_the_servers_own_clock_counts() -> None:
+    exchange = Exchange(overhead=OVERHEAD)
+    number = pinged(exchange, 5.0)
+    reports = exchange.answer(5.1, json.dumps({"p": number, "t": -1e9}), sent_rate=None)
+    assert reports is not None
+    assert reports[0].rtt_s == pytest.approx(0.1)
+
+
+def test_queue_is_what_comes_on_top_of_the_lowest() -> None:
+    exchange = Exchange(overhead=OVERHEAD)
+    delays = []
+    for step, rtt in enumerate([0.12, 0.10, 0.30, 0.15]):
+        reports = exchange.answer(step + rtt, answer(pinged(exchange, step)), sent_rate=None)
+        assert reports is not None
+        delays.append(reports[0].queue_delay_s)
+    assert delays == pytest.approx([0, 0, 0.2, 0.05])
+    late = exchange.answer(40 + 0.3, answer(pinged(exchange, 40)), sent_rate=None)
+    assert late is not None
+    assert late[0].queue_delay_s == 0, "the path may have changed for good: half a minute is remembered"
+
+
+def test_counters_are_read_as_differences() -> None:
+    exchange = Exchange(overhead=OVERHEAD)
+    first = counters(received=1000, lost=5, concealed=900, total=100_000, buffer_ms=1e6, emitted=50_000, octets=80_000)
+    assert exchange.answer(0.1, answer(pinged(exchange, 0.0), first), sent_rate=None)
+    second = counters(
+        received=1045,
+        lost=10,
+        concealed=900 + 2400,
+        silent=1200,
+        total=148_000,
+        buffer_ms=1e6 + 48_000 * 70,
+        emitted=98_000,
+        octets=80_000 + 45 * 80,
+    )
+    reports = exchange.answer(1.1, answer(pinged(exchange, 1.0), second), sent_rate=None)
+    assert reports is not None
+    network, heard = reports
+    assert network.loss == pytest.approx(0.1)
+    assert network.packets == 50
+    assert network.jitter_s == pytest.approx(0.0015)
+    assert network.received_rate == pytest.approx(8 * 45 * (80 + OVERHEAD))
+    assert heard is not None
+    assert heard.concealed == pytest.approx(1200 / 48_000), "silence that is made up is not speech that was missed"
+    assert heard.buffered_s == pytest.approx(0.07)
+
+
+def test_late_packets_make_no_negative_loss() -> None:
+    exchange = Exchange(overhead=OVERHEAD)
+    exchange.answer(0.1, answer(pinged(exchange, 0), counters(received=100, lost=10)), sent_rate=None)
+    reports = exchange.answer(1.1, answer(pinged(exchange, 1), counters(received=150, lost=7)), sent_rate=None)
+    assert reports is not None
+    assert reports[0].loss == 0
+
+
+def test_a_receiver_that_begins_anew_and_old_answers_show_no_counts() -> None:
+    exchange = Exchange(overhead=OVERHEAD)
+    old, new = pinged(exchange, 0), pinged(exchange, 1)
+    exchange.answer(1.1, answer(new, counters(received=100)), sent_rate=None)
+    overtaken = exchange.answer(1.2, answer(old, counters(received=80)), sent_rate=None)
+    restarted = exchange.answer(2.1, answer(pinged(exchange, 2), counters(received=3)), sent_rate=None)
+    for reports in (overtaken, restarted):
+        assert reports is not None
+        assert reports[0].loss is None
+        assert reports[0].rtt_s is not None
+
+
+def test_silence_is_told_while_it_lasts() -> None:
+    exchange = Exchange(overhead=OVERHEAD)
+    exchange.answer(0.1, answer(pinged(exchange, 0.0)), sent_rate=None)
+    lost = pinged(exchange, 0.25)
+    assert exchange.silence(1.0) is None
+    report = exchange.silence(1.3)
+    assert report is not None
+    assert report.loss is None
+    assert report.rtt_s is None
+    exchange.answer(1.4, answer(pinged(exchange, 1.35)), sent_rate=None)
+    assert exchange.silence(1.5) is None, f"ping {lost} alone was lost, which is no outage"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        b"\xff\x00\xfe",
+        '{"p": 1.5}',
+        '{"p": true}',
+        '{"p": 99}',
+        '{"p": 1, "h": "x"}',
+        '{"p": 1, "h": -1}',
+        '{"p": 1, "h": 1e400}',
+        '{"p": 1, "s": [1]}',
+        '{"p": 1, "s": [1,2,3,4,5,6,7,8,NaN]}',
+        '{"p": 1, "s": [1,2,3,4,5,6,7,8,1' + "0" * 400 + "]}",
+        '{"p": 1, "s": {"a": 1}}',
+        "[" * 900,
+        '{"p": 1, "x": "' + "y" * 2000 + '"}',
+    ],
+)
+def test_what_is_no_answer_changes_nothing(raw: str | bytes) -> None:
+    exchange = Exchange(overhead=OVERHEAD)
+    number = pinged(exchange, 0.0)
+    assert exchange.answer(0.1, raw, sent_rate=None) is None
+    assert exchange.broken == 1
+    assert exchange.answer(0.2, answer(number), sent_rate=None) is not None
+    assert exchange.answer(0.3, answer(number), sent_rate=None) is None, "an answer counts once"

@@ -1,0 +1,62 @@
+"""Settings: safe by default, from the environment, wrong ones refused with a sentence."""
+
+import pytest
+from pydantic import ValidationError
+
+from transport_webrtc.settings import Settings
+
+
+def test_defaults_reach_nobody() -> None:
+    settings = Settings()
+    assert settings.loopback
+    assert settings.ice_servers == ()
+    assert settings.cors_origins == ()
+    assert not settings.lab
+
+
+def test_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEGATO_PORT", "9000")
+    monkeypatch.setenv("LEGATO_VOICES", "tone, joe")
+    monkeypatch.setenv("LEGATO_VOICE", "tone")
+    monkeypatch.setenv("LEGATO_CORS_ORIGINS", '["https://a.example"]')
+    monkeypatch.setenv("LEGATO_TOKEN", "secret")
+    monkeypatch.setenv(
+        "LEGATO_ICE_SERVERS", '[{"urls": "turn:t.example", "username": "u", "credential": "c"}, "stun:s.example"]'
+    )
+    settings = Settings()
+    assert settings.port == 9000
+    assert settings.voices == ("tone", "joe")
+    assert settings.cors_origins == ("https://a.example",)
+    assert [server.urls for server in settings.ice_servers] == ["turn:t.example", "stun:s.example"]
+    assert settings.token is not None
+    assert settings.token.get_secret_value() == "secret"
+    assert "secret" not in repr(settings)
+
+
+def test_empty_token_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEGATO_TOKEN", "")
+    assert Settings().token is None
+
+
+def test_only_some_addresses_are_loopback() -> None:
+    assert Settings(host="127.0.0.2").loopback
+    assert Settings(host="::1").loopback
+    assert Settings(host="localhost").loopback
+    assert not Settings(host="0.0.0.0").loopback
+    assert not Settings(host="192.0.2.1").loopback
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"voice": "nobody"}, "not among the voices"),
+        ({"profile": "radio"}, "there is no profile"),
+        ({"port": 70_000}, "65535"),
+        ({"workers": 0}, "greater than or equal to 1"),
+        ({"log_level": "loud"}, "log level"),
+        ({"ice_servers": "http://x"}, "not a stun: or turn: URL"),
+    ],
+)
+def test_wrong_settings_are_refused(given: dict[str, object], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        Settings(**given)  # type: ignore[arg-type]
