@@ -1,0 +1,57 @@
+"""Voices by name: those that come with Legato, and those that other distributions register under `legato.voices`.
+
+An entry point of that group names a callable without required arguments that returns a `Voice`; where it takes
+`progress` it is given it. Its module has a constant `INFO`, so that a voice can be listed without being loaded.
+"""
+
+import inspect
+import logging
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+
+from .voice import Progress, Voice, VoiceInfo
+from .voices import tone
+
+log = logging.getLogger(__name__)
+
+GROUP = "legato.voices"
+BUILT_IN = ("joe", "heart", "tone")
+"""Known by heart, so that they are found where the package runs from its source tree."""
+
+
+def available() -> dict[str, EntryPoint]:
+    """Voices by name, the ones that come with Legato first. Nothing is imported. A name of theirs cannot be taken."""
+    found = {name: EntryPoint(name, f"{__package__}.voices.{name}:load", GROUP) for name in BUILT_IN}
+    for point in entry_points(group=GROUP):
+        found.setdefault(point.name, point)
+    return found
+
+
+def load_voice(name: str, *, progress: Progress | None = None) -> Voice:
+    """Loads the voice `name`, telling `progress` where it builds files first.
+
+    Besides the voices of `available` there is the tone at other rates, `tone-8000` and so on. Raises ValueError for an
+    unknown name, with those that are there; errors of the voice itself come through.
+    """
+    voices = available()
+    if name in voices:
+        load = voices[name].load()
+        takes_progress = "progress" in inspect.signature(load).parameters
+        voice: Voice = load(progress=progress) if takes_progress else load()
+        return voice
+    if name in {f"tone-{rate}" for rate in tone.RATES}:
+        return tone.load(rate=int(name.removeprefix("tone-")), progress=progress)
+    raise ValueError(f"There is no voice {name!r}. Installed are: {', '.join(voices)}.")
+
+
+def infos() -> tuple[VoiceInfo, ...]:
+    """What is known of every available voice; no model is loaded. A voice that cannot be asked is logged, left out."""
+    found = []
+    for name, point in available().items():
+        try:
+            info = import_module(point.module).INFO
+        except (ImportError, AttributeError) as error:
+            log.warning("the voice %s (%s) cannot be listed: %s", name, point.value, error)
+            continue
+        found.append(info)
+    return tuple(found)
