@@ -1,6 +1,7 @@
 """What a carrier has sent, and how late."""
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from typing import Any
 
 OVERHEAD_BYTES = 66
@@ -21,6 +22,16 @@ class Lateness:
         self._counts = [0] * (len(_EDGES) + 1)
         self.count = 0
         self.highest_s = 0.0
+
+    @classmethod
+    def together(cls, parts: "Iterable[Lateness]") -> "Lateness":
+        """Several as one."""
+        whole = cls()
+        for part in parts:
+            whole._counts = [a + b for a, b in zip(whole._counts, part._counts, strict=True)]
+            whole.count += part.count
+            whole.highest_s = max(whole.highest_s, part.highest_s)
+        return whole
 
     def add(self, seconds: float) -> None:
         """One packet; early counts as in time."""

@@ -1,6 +1,7 @@
 """The audio track on virtual time: exact steps, no drift, no burst, nothing lost, no exception ends it."""
 
 import asyncio
+import itertools
 
 import numpy as np
 import pytest
@@ -124,7 +125,7 @@ def test_silence_goes_out_every_200_ms_once_the_encoder_rests(virtually):
         sent = await packets(track, 200, loop)
         began = sent[0][0]
         assert all(at == pytest.approx(began + pts / 48_000, abs=1e-6) for at, pts, _ in sent)
-        steps = [(b[1] - a[1], len(a[2])) for a, b in zip(sent, sent[1:], strict=False)]
+        steps = [(b[1] - a[1], len(a[2])) for a, b in itertools.pairwise(sent)]
         assert set(steps[:10]) == {(960, size) for _, size in steps[:10]}
         assert all(step == (9_600 if size <= 2 else 960) for step, size in steps)
         assert [step for step, _ in steps[10:]].count(9_600) >= 0.95 * len(steps[10:])
@@ -159,7 +160,7 @@ def test_an_idle_minute_then_speech_at_once_whole_and_without_a_burst(virtually)
         assert all(at == pytest.approx(began + pts / 48_000, abs=1e-6) for at, pts, *_ in sent)
         speech = [row for row in sent if row[0] >= spoke]
         assert speech[0][0] - spoke <= 0.0201
-        assert [b[1] - a[1] for a, b in zip(speech, speech[1:], strict=False)] == [960] * (len(speech) - 1)
+        assert [b[1] - a[1] for a, b in itertools.pairwise(speech)] == [960] * (len(speech) - 1)
         assert 49 <= len(speech) <= 51
         decoder = OpusDecoder()
         heard = np.concatenate([decoder.decode(payload, 960) for _, _, payload, _ in speech])

@@ -1,0 +1,120 @@
+"""The two ways of sending that `legato bench media` compares: both answer offers and say how late packets left."""
+
+import time
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+
+from adaptive.speech.voice import Samples
+
+from ..aiortc_private import gather_on_loopback
+from ..listeners import Listeners
+from ..media.audio_track import OpusAudioTrack
+from ..media.sending import Lateness
+from ..messages import SayMessage
+from ..observability import Metrics
+from ..settings import Settings
+from ..signalling.sdp import parse_offer
+from .recorded import VOICE, RecordedRenderer
+from .stock import StockTrack
+
+
+class Contender(Protocol):
+    """Serves all sessions of one process."""
+
+    async def answer(self, offer: str) -> str:
+        """One more session; returns the answer."""
+        ...
+
+    def connected(self) -> int:
+        """How many sessions are."""
+        ...
+
+    def lateness(self) -> Sequence[Lateness]:
+        """Of every track, from now on: earlier packets are forgotten."""
+        ...
+
+    def packets(self) -> int:
+        """Sent so far, by all."""
+        ...
+
+    def rungs(self) -> list[str]:
+        """What is sent at present."""
+        ...
+
+    async def close(self) -> None:
+        """Ends all sessions."""
+
+
+class Legato:
+    """Listeners as a server makes them: speaker, track, controller, feedback, metrics; the renderer is a recording."""
+
+    def __init__(self, samples: Samples, *, sessions: int, seconds: float) -> None:
+        renderer = RecordedRenderer(samples, seconds)
+        options: dict[str, Any] = {"voices": (VOICE,), "voice": VOICE, "max_listeners": sessions, "lab": False}
+        settings = Settings(**options)
+        metrics = Metrics(renderer, lambda: list(self._listeners), time.monotonic)
+        self._listeners = Listeners(settings, renderer, metrics)
+
+    async def answer(self, offer: str) -> str:
+        listener, answer = await self._listeners.welcome(parse_offer(offer), voice=None, profile=None)
+        listener.say(SayMessage(say="A recording."))
+        return answer
+
+    def connected(self) -> int:
+        return sum(listener.state == "connected" for listener in self._listeners)
+
+    def lateness(self) -> Sequence[Lateness]:
+        for track in self._tracks():
+            track.stats.lateness = Lateness()
+        return [track.stats.lateness for track in self._tracks()]
+
+    def packets(self) -> int:
+        return sum(track.stats.frames for track in self._tracks())
+
+    def rungs(self) -> list[str]:
+        return sorted({str(listener.plan.rung) for listener in self._listeners if listener.plan is not None})
+
+    async def close(self) -> None:
+        await self._listeners.close()
+
+    def _tracks(self) -> list[OpusAudioTrack]:
+        return [listener._track for listener in self._listeners]
+
+
+class Stock:
+    """aiortc as it comes."""
+
+    def __init__(self, samples: Samples) -> None:
+        self._samples = samples
+        self._tracks: list[StockTrack] = []
+        self._connections: list[RTCPeerConnection] = []
+
+    async def answer(self, offer: str) -> str:
+        connection, track = RTCPeerConnection(RTCConfiguration(iceServers=[])), StockTrack(self._samples)
+        self._connections.append(connection)
+        self._tracks.append(track)
+        sender = connection.addTrack(track)
+        await connection.setRemoteDescription(RTCSessionDescription(sdp=offer, type="offer"))
+        gather_on_loopback(sender, always=True)
+        await connection.setLocalDescription(await connection.createAnswer())
+        return connection.localDescription.sdp
+
+    def connected(self) -> int:
+        return sum(connection.connectionState == "connected" for connection in self._connections)
+
+    def lateness(self) -> Sequence[Lateness]:
+        for track in self._tracks:
+            track.lateness = Lateness()
+        return [track.lateness for track in self._tracks]
+
+    def packets(self) -> int:
+        return sum(track.packets for track in self._tracks)
+
+    def rungs(self) -> list[str]:
+        return ["96k stereo 20ms"]
+
+    async def close(self) -> None:
+        for connection in self._connections:
+            await connection.close()

@@ -1,0 +1,169 @@
+"""The processes of `legato bench media`: one that sends, one that listens, one that renders, one with a bare timer."""
+
+import asyncio
+import contextlib
+import json
+import os
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+CONNECT_S = 60.0
+SETTLE_S = 2.0
+"""Between connecting and measuring: handshakes are over and the first plan is there."""
+TIMER_S = 0.02
+RENDER_NICE = 5
+"""What the server's own render workers run at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """One stretch of sending."""
+
+    cpu_s: float
+    """Of the whole process, all its threads."""
+    wall_s: float
+    packets: int
+    late_p99_s: float | None
+    rungs: list[str]
+
+
+def run(main: Coroutine[Any, Any, None]) -> None:
+    """As the server runs: on uvloop where it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(main)
+    else:
+        uvloop.run(main)
+
+
+async def _received(link: Connection) -> Any:
+    return await asyncio.get_running_loop().run_in_executor(None, link.recv)
+
+
+def send(link: Connection, contender: str, recording: str, sessions: int, seconds: float) -> None:
+    """Gets offers, gives answers; then measures for as many seconds as it is told, again and again, until None."""
+    run(_send(link, contender, np.load(recording), sessions, seconds))
+
+
+async def _send(link: Connection, name: str, samples: Any, sessions: int, seconds: float) -> None:
+    from ..media.sending import Lateness
+    from .contenders import Contender, Legato, Stock
+
+    contender: Contender
+    if name == "legato":
+        contender = Legato(samples, sessions=sessions, seconds=seconds)
+    else:
+        contender = Stock(samples)
+    link.send([await contender.answer(offer) for offer in await _received(link)])
+    async with asyncio.timeout(CONNECT_S):
+        while contender.connected() < sessions:  # noqa: ASYNC110 - connections tell each on its own
+            await asyncio.sleep(0.05)
+    await asyncio.sleep(SETTLE_S)
+    link.send("connected")
+    while (asked := await _received(link)) is not None:
+        lateness, packets = contender.lateness(), contender.packets()
+        cpu, wall = time.process_time(), time.perf_counter()
+        await asyncio.sleep(asked)
+        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+        total = Lateness.together(lateness)
+        measured = Measured(
+            cpu_s=cpu,
+            wall_s=wall,
+            packets=contender.packets() - packets,
+            late_p99_s=total.percentile(99),
+            rungs=contender.rungs(),
+        )
+        link.send(measured)
+    await contender.close()
+
+
+def listen(link: Connection, sessions: int) -> None:
+    """Gives offers, takes answers; then drains what comes and answers pings, until told to end."""
+    run(_listen(link, sessions))
+
+
+async def _listen(link: Connection, sessions: int) -> None:
+    from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+
+    from ..aiortc_private import gather_on_loopback
+
+    connections, tasks = [], set()
+
+    def start(work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    for _ in range(sessions):
+        connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
+        connections.append(connection)
+        transceiver = connection.addTransceiver("audio", "recvonly")
+        connection.on("track", lambda track: start(_drain(track)))
+        connection.createDataChannel("control")
+        feedback = connection.createDataChannel("feedback", ordered=False, maxRetransmits=0)
+        feedback.on("message", _ponger(connection, feedback, start))
+        gather_on_loopback(transceiver.sender, always=True)
+        await connection.setLocalDescription(await connection.createOffer())
+    link.send([connection.localDescription.sdp for connection in connections])
+    for connection, answer in zip(connections, await _received(link), strict=True):
+        await connection.setRemoteDescription(RTCSessionDescription(sdp=answer, type="answer"))
+    await _received(link)
+    for connection in connections:
+        await connection.close()
+
+
+async def _drain(track: Any) -> None:
+    from aiortc.mediastreams import MediaStreamError
+
+    with contextlib.suppress(MediaStreamError):
+        while True:
+            await track.recv()
+
+
+def _ponger(connection: Any, channel: Any, start: Callable[[Coroutine[Any, Any, None]], None]) -> Callable[[str], None]:
+    """Answers a ping with receiver statistics, as the page does."""
+
+    async def pong(ping: dict[str, Any]) -> None:
+        stats = (await connection.getStats()).values()
+        inbound = next((s for s in stats if s.type == "inbound-rtp"), None)
+        counted = inbound and [inbound.packetsReceived, max(inbound.packetsLost, 0), inbound.jitter, 0, 0, 0, 0, 0, 0]
+        if channel.readyState == "open":
+            channel.send(json.dumps({"p": ping["p"], "t": ping["t"], "h": 0, "s": counted}))
+
+    def got(raw: str) -> None:
+        message = json.loads(raw)
+        if "p" in message:
+            start(pong(message))
+
+    return got
+
+
+def render_for_ever(voice: str, text: str) -> None:
+    """Keeps a core busy the way a render worker does, at a worker's priority."""
+    from adaptive.speech.offline import render
+
+    os.nice(RENDER_NICE)
+    while True:
+        render(text, voice=voice)
+
+
+def bare_timer(link: Connection, seconds: float) -> None:
+    """A loop that only wakes every 20 ms against absolute deadlines; gives the 99th percentile of its lateness."""
+    run(_bare_timer(link, seconds))
+
+
+async def _bare_timer(link: Connection, seconds: float) -> None:
+    from ..media.sending import Lateness
+
+    lateness, began = Lateness(), time.monotonic()
+    for number in range(1, round(seconds / TIMER_S)):
+        due = began + number * TIMER_S
+        await asyncio.sleep(due - time.monotonic())
+        lateness.add(time.monotonic() - due)
+    link.send(lateness.percentile(99))
