@@ -23,6 +23,7 @@ from typing import Any, cast
 from .desk import Desk
 from .running import StreamMaker
 from .voice import Voice
+from .voices.model_files import ModelFilesError
 from .worker_messages import (
     NOTHING,
     NUMBER,
@@ -139,7 +140,8 @@ def main(socket_fd: int, in_hand_fd: int) -> None:
             make = resolve(setup.stream)
             voices = _load(setup, line, make)
         except Exception as error:  # told to the parent, who tells people
-            _log.error("cannot start", exc_info=True)
+            if not isinstance(error, ValueError | ModelFilesError):
+                _log.error("cannot start", exc_info=True)
             line.send(Unfit(f"A render worker could not start: {str(error).rstrip('.') or type(error).__name__}."))
             return
         gc.freeze()

@@ -1,0 +1,36 @@
+"""What streaming is compared with: the text prepared as one and rendered in one go, sound only when all is done."""
+
+from adaptive.speech.clause import ClauseStream
+from adaptive.speech.renderer import Chunk, Rendered, RenderEvent
+from adaptive.speech.voice import Voice
+
+
+class WholeStream:
+    """Stands in for `SpeechStream` in a render worker. The same voice, tier, resampling and edges; one chunk."""
+
+    def __init__(self, voice: Voice, *, speed: float = 1.0, seed: int = 0) -> None:
+        self.position = 0
+        self.done = False
+        self._voice = voice
+        self._speed = speed
+        self._seed = seed
+        self._text = ""
+        self._final = False
+
+    def feed(self, text: str, *, final: bool) -> None:
+        """Adds text."""
+        self._text += text
+        self._final = final
+
+    def next(self, *, tier: str, chunk_frames: int | None) -> list[RenderEvent]:
+        """Everything at once, as soon as the text is complete."""
+        if not self._final:
+            return []
+        self.done = True
+        prepared = self._voice.prepare(self._text.strip(), speed=self._speed, seed=self._seed)
+        if not prepared.frames:
+            return [Rendered(ticks=0)]
+        samples = ClauseStream(prepared, self._voice.info).next(prepared.frames, tier)
+        self.position = len(samples)
+        chunk = Chunk(start=0, samples=samples, tier=tier, frames=prepared.frames, render_s=0.0, clause=0)
+        return [chunk, Rendered(ticks=self.position)]
