@@ -1,8 +1,8 @@
 """`legato bench first-audio`: how soon a text can be heard, beside rendering it whole.
 
 Two render workers with the same voice and threads take turns: one streams, the other renders the same texts whole;
-while one works the other waits. Every text is new to both, caches are off, voices are warm. `--concurrency` texts are handed
-over at the same instant, each with all its chunks granted, which is the hardest load for those behind.
+while one works the other waits. Every text is new to both, caches are off, voices are warm. With `--concurrency` so
+many texts are handed over at the same instant, all their chunks granted: the hardest load for those behind.
 """
 
 import asyncio

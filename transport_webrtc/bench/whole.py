@@ -1,5 +1,7 @@
 """What streaming is compared with: the text prepared as one and rendered in one go, sound only when all is done."""
 
+from time import perf_counter
+
 from adaptive.speech.clause import ClauseStream
 from adaptive.speech.renderer import Chunk, Rendered, RenderEvent
 from adaptive.speech.voice import Voice
@@ -27,10 +29,12 @@ class WholeStream:
         if not self._final:
             return []
         self.done = True
+        started = perf_counter()
         prepared = self._voice.prepare(self._text.strip(), speed=self._speed, seed=self._seed)
         if not prepared.frames:
             return [Rendered(ticks=0)]
         samples = ClauseStream(prepared, self._voice.info).next(prepared.frames, tier)
         self.position = len(samples)
-        chunk = Chunk(start=0, samples=samples, tier=tier, frames=prepared.frames, render_s=0.0, clause=0)
+        took = perf_counter() - started
+        chunk = Chunk(start=0, samples=samples, tier=tier, frames=prepared.frames, render_s=took, clause=0)
         return [chunk, Rendered(ticks=self.position)]

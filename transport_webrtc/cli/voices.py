@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from adaptive.speech.voice import VoiceInfo
 
 
+_CHANGES = {"chunk": "changed at any time", "clause": "changed between clauses", "load": "fixed when it is loaded"}
+
+
 def describe(info: "VoiceInfo") -> dict[str, Any]:
     """A voice as `--json` prints it. What a tier costs and how it sounds is None until it was measured here."""
     return {

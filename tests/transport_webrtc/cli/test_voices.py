@@ -1,0 +1,39 @@
+"""`legato voices` lists what is installed without loading it."""
+
+import json
+import subprocess
+import sys
+
+from typer.testing import CliRunner
+
+SCRIPT = (
+    "import sys, typer; from transport_webrtc.cli import voices; app = typer.Typer(); voices.register(app); "
+    "app(standalone_mode=False); print(sorted({'torch', 'onnxruntime', 'aiortc'} & set(sys.modules)), file=sys.stderr)"
+)
+
+
+def test_json_has_every_voice_with_its_tiers_and_loads_no_model():
+    done = subprocess.run([sys.executable, "-c", SCRIPT, "--json"], capture_output=True, text=True, timeout=60)
+    assert done.stderr.splitlines()[-1] == "[]"
+    (line,) = done.stdout.splitlines()
+    voices = {voice["name"]: voice for voice in json.loads(line)["voices"]}
+    assert set(voices) >= {"joe", "heart", "tone"}
+    joe = voices["joe"]
+    assert (joe["rate"], joe["switch"], joe["languages"]) == (22_050, "chunk", ["en-US"])
+    assert [tier["name"] for tier in joe["tiers"]] == ["full", "mixed", "light"]
+    assert joe["tiers"][0]["cost"] is None
+    assert voices["heart"]["licence"].startswith("Apache-2.0")
+
+
+def test_people_get_a_list():
+    import typer
+
+    from transport_webrtc.cli import voices
+
+    app = typer.Typer()
+    voices.register(app)
+    result = CliRunner().invoke(app, [])
+    assert result.exit_code == 0
+    assert "joe" in result.stdout
+    assert "changed at any time" in result.stdout
+    assert "Licence: Apache-2.0" in result.stdout
