@@ -32,7 +32,7 @@ INFO = VoiceInfo(
 )
 
 GAIN = 1.5
-"""Brings its active speech to −22 dBFS, as loud as the other voices [measured over a dozen clauses]."""
+"""Brings active speech to about −22 dBFS; tests/adaptive/speech/voices/test_heart.py holds both voices together."""
 DURATIONS = "durations"
 EDGE = 0
 """Id before the first phoneme and after the last."""

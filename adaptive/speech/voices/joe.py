@@ -19,7 +19,7 @@ INFO = VoiceInfo(
 )
 
 GAIN = 1.35
-"""Brings its active speech to −22 dBFS, the level of every voice here [measured over the calibration clauses]."""
+"""Brings active speech to about −22 dBFS; tests/adaptive/speech/voices/test_heart.py holds both voices together."""
 
 CALIBRATION = (
     "She had your dark suit in greasy wash water all year, and nobody in the office ever asked her why.",

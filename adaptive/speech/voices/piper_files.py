@@ -16,8 +16,8 @@ VERSION = "1"
 FULL, MIXED, LIGHT = "full", "mixed", "light"
 TIERS = (FULL, MIXED, LIGHT)
 CONTEXT_SHARE = {MIXED: 0.8, LIGHT: 0.6}
-"""How much of the decoder's reach the int8 tiers see on each side. What is left out makes errors 57 and 42 dB below the
-speech; int8 alone makes one of 20 dB, so that more context would cost time and not be heard [measured for joe]."""
+"""How much of the decoder's reach the int8 tiers see on each side. More would cost time and not be heard: what a cut
+changes is already less than what int8 does (tests/adaptive/speech/voices/test_joe.py holds them to it)."""
 
 
 def build(
