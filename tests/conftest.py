@@ -44,7 +44,8 @@ class RunningServer:
 class Ear:
     """A listener like any other, made of aiortc: hears, answers pings, keeps what it is told."""
 
-    def __init__(self, client: httpx.AsyncClient) -> None:
+    def __init__(self, client: httpx.AsyncClient, on_closed: Callable[["Ear"], None]) -> None:
+        self._on_closed = on_closed
         self.pc = RTCPeerConnection(RTCConfiguration(iceServers=[]))
         self.client = client
         self.location = ""
@@ -116,6 +117,7 @@ class Ear:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._on_closed(self)
 
     def _take(self, track: MediaStreamTrack) -> None:
         self._tasks.add(asyncio.create_task(self._record(track)))
@@ -196,12 +198,13 @@ MakeEar = Callable[..., Ear]
 @pytest.fixture
 async def ear() -> AsyncIterator[MakeEar]:
     """Makes listeners: `await ear(server).connect()`. Those still there at the end leave."""
-    ears: list[Ear] = []
+    ears: set[Ear] = set()
 
     def make(server: RunningServer) -> Ear:
-        ears.append(Ear(server.client))
-        return ears[-1]
+        one = Ear(server.client, ears.discard)
+        ears.add(one)
+        return one
 
     yield make
-    for one in ears:
+    for one in tuple(ears):
         await one.close()

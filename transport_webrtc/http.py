@@ -94,7 +94,8 @@ def add_refusals(app: FastAPI) -> None:
         return JSONResponse({"error": f"{where}: {first['msg']}."}, 422)
 
     async def fault(request: Request, error: Exception) -> Response:
-        log.error("A fault of the server in %s.", request.scope.get("route", "a request"), exc_info=error)
+        route = getattr(request.scope.get("route"), "path", "an unknown route")
+        log.error("A fault of the server at %s %s.", request.method, route, exc_info=error)
         return JSONResponse({"error": "The server failed at this; its log says more."}, 500)
 
     app.add_exception_handler(Refused, refused)
