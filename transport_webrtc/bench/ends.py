@@ -144,24 +144,27 @@ def _ponger(connection: Any, channel: Any, start: Callable[[Coroutine[Any, Any, 
     return got
 
 
-def render_for_ever(voice: str, text: str) -> None:
-    """Keeps a core busy the way a render worker does, at a worker's priority."""
+def render_for_ever(link: Connection, voice: str, text: str) -> None:
+    """Keeps a core busy the way a render worker does, at a worker's priority; says when it is at it."""
     from adaptive.speech.offline import render
 
     os.nice(RENDER_NICE)
+    render(text, voice=voice)
+    link.send("busy")
     while True:
         render(text, voice=voice)
 
 
-def bare_timer(link: Connection, seconds: float) -> None:
+def bare_timer(link: Connection) -> None:
     """A loop that only wakes every 20 ms against absolute deadlines; gives the 99th percentile of its lateness."""
-    run(_bare_timer(link, seconds))
+    run(_bare_timer(link))
 
 
-async def _bare_timer(link: Connection, seconds: float) -> None:
+async def _bare_timer(link: Connection) -> None:
     from ..media.sending import Lateness
 
-    lateness, began = Lateness(), time.monotonic()
+    link.send("ready")
+    lateness, seconds, began = Lateness(), await _received(link), time.monotonic()
     for number in range(1, round(seconds / TIMER_S)):
         due = began + number * TIMER_S
         await asyncio.sleep(due - time.monotonic())

@@ -8,7 +8,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -48,8 +48,11 @@ class Run:
 
 
 @contextmanager
-def process(target: Callable[..., None], *arguments: Any) -> Iterator[Connection]:
-    """Runs `target(link, *arguments)` in a process of its own; gives the other end of the link."""
+def process(target: Callable[..., None], *arguments: Any, ends: bool = True) -> Iterator[Connection]:
+    """Runs `target(link, *arguments)` in a process of its own; gives the other end of the link.
+
+    A target that `ends` by itself is given time for it; any other one is ended.
+    """
     context = get_context("spawn")
     here, there = context.Pipe()
     child = context.Process(target=target, args=(there, *arguments), daemon=True)
@@ -57,28 +60,12 @@ def process(target: Callable[..., None], *arguments: Any) -> Iterator[Connection
     there.close()
     try:
         yield here
-        child.join(10)
+        child.join(10 if ends else 0)
     finally:
         if child.is_alive():
             child.terminate()
         child.join()
         here.close()
-
-
-@contextmanager
-def busy_core(voice: str) -> Iterator[None]:
-    """A render worker at work."""
-    from .ends import render_for_ever
-
-    child = get_context("spawn").Process(target=render_for_ever, args=(voice, TEXT), daemon=True)
-    child.start()
-    try:
-        yield
-        if not child.is_alive():
-            raise BenchFailed("The process that keeps a core busy ended.")
-    finally:
-        child.kill()
-        child.join()
 
 
 def get(link: Connection, seconds: float = ANSWER_S) -> Any:
@@ -93,26 +80,24 @@ def get(link: Connection, seconds: float = ANSWER_S) -> Any:
 
 def run_contender(name: str, recording: Path, *, sessions: int, seconds: float, voice: str) -> Run:
     """One contender: connects its sessions, then measures them twice. Raises BenchFailed."""
-    from .ends import bare_timer, listen, send
+    from .ends import bare_timer, listen, render_for_ever, send
 
-    speech_s = 2 * seconds + 2 * ANSWER_S
-    with ExitStack() as stack:
-        sender = stack.enter_context(process(send, name, str(recording), sessions, speech_s))
-        listeners = stack.enter_context(process(listen, sessions))
+    speech_s = 2 * seconds + 4 * ANSWER_S
+    with process(send, name, str(recording), sessions, speech_s) as sender, process(listen, sessions) as listeners:
         sender.send(get(listeners))
         listeners.send(get(sender))
         get(sender)
         sender.send(seconds)
         quiet = get(sender, ANSWER_S + seconds)
-        with busy_core(voice), process(bare_timer, seconds + 3) as timer:
-            sender.send(3)
-            get(sender)
+        with process(render_for_ever, voice, TEXT, ends=False) as busy, process(bare_timer) as timer:
+            get(busy)
+            get(timer)
+            timer.send(seconds)
             sender.send(seconds)
-            busy = get(sender, ANSWER_S + seconds)
-            late = get(timer, ANSWER_S + seconds)
+            beside, timer_p99_s = get(sender, ANSWER_S + seconds), get(timer)
         sender.send(None)
         listeners.send(None)
-        return Run(quiet=quiet, busy=busy, timer_p99_s=late)
+        return Run(quiet=quiet, busy=beside, timer_p99_s=timer_p99_s)
 
 
 def measure(*, sessions: int, seconds: float, rounds: int, voice: str, say: Callable[[str], None]) -> dict[str, Any]:
@@ -181,13 +166,17 @@ def register(bench_app: typer.Typer) -> None:
         as_json: Annotated[bool, typer.Option("--json", help="One JSON object on the last line of stdout.")] = False,
     ) -> None:
         """What sending costs beside aiortc's own path, and how late packets leave while a core renders."""
-        result = measure(
-            sessions=sessions,
-            seconds=seconds,
-            rounds=rounds,
-            voice=voice,
-            say=lambda line: print(line, file=sys.stderr, flush=True),
-        )
+        try:
+            result = measure(
+                sessions=sessions,
+                seconds=seconds,
+                rounds=rounds,
+                voice=voice,
+                say=lambda line: print(line, file=sys.stderr, flush=True),
+            )
+        except BenchFailed as error:
+            print(error, file=sys.stderr)
+            raise typer.Exit(1) from None
         if as_json:
             print(json.dumps(result))
             return
