@@ -56,6 +56,7 @@ class JobStream:
         """What comes of it, in order, each event once."""
         while (event := await self._events.get()) is not None:
             yield event
+        self._events.put_nowait(None)  # for whoever asks again
 
     def cancel(self) -> None:
         """Stops it; nothing more comes out, not even what is waiting to be taken."""

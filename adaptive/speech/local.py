@@ -51,7 +51,7 @@ class LocalRenderer:
         self._thread: threading.Thread | None = None
 
     async def start(self) -> None:
-        """Loads and warms the voices in the thread. Raises what a voice raises."""
+        """Loads and warms the voices in the thread; texts opened meanwhile wait. Raises what a voice raises."""
         loop = asyncio.get_running_loop()
         loaded: asyncio.Future[Mapping[str, Voice]] = loop.create_future()
         self._ended: asyncio.Future[None] = loop.create_future()
@@ -74,10 +74,10 @@ class LocalRenderer:
             stream.fail("The renderer was closed.")
 
     def open(self, job: RenderJob) -> JobStream:
-        """A stream for `job`. Raises ValueError for a voice that is not loaded, RuntimeError before `start`."""
+        """A stream for `job`. Raises ValueError for another voice than its own, RuntimeError before `start`."""
         if self._thread is None:
             raise RuntimeError("the renderer is not started")
-        if job.voice not in self._voices:
+        if job.voice not in self._names:
             raise ValueError(f"There is no voice {job.voice!r} here; there are {', '.join(self._names)}.")
         if any(stream.job.id == job.id for stream in self._streams.values()):
             raise ValueError(f"An utterance {job.id!r} is being rendered already.")

@@ -29,6 +29,9 @@ _BACK_OFF_S = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Wait before a worker is started, by how many in a row could not start; the last for any more."""
 
 
+_CLOSED = "The renderer was closed."
+
+
 class WorkerFailed(RuntimeError):
     """No worker could start; the message is a sentence for people."""
 
@@ -71,30 +74,38 @@ class WorkerRenderer:
         self._voices: tuple[VoiceInfo, ...] = ()
         self._costs = Costs()
         self._restarts = 0
+        self._started = False
+        self._closed: str | None = None
 
     async def start(self) -> None:
-        """Starts the workers and returns when all are warm. Raises WorkerFailed where one cannot start."""
+        """Starts the workers and returns when all are warm; texts may be opened meanwhile and wait. Raises WorkerFailed
+        where one cannot start."""
+        self._closed = None
         first = [asyncio.get_running_loop().create_future() for _ in range(self._count)]
         self._keepers = [asyncio.create_task(self._keep(slot, future)) for slot, future in enumerate(first)]
         try:
             await asyncio.gather(*first)
-        except BaseException:
+        except BaseException as error:
             await self.close()
+            if isinstance(error, WorkerFailed):
+                self._closed = str(error)
             raise
+        self._started = True
 
     async def close(self) -> None:
         """Ends the workers; what is still open fails."""
+        self._started, self._closed = False, self._closed or _CLOSED
         keepers, self._keepers = self._keepers, []
         for keeper in keepers:
             keeper.cancel()
         await asyncio.gather(*keepers, return_exceptions=True)
         for stream in list(self._streams.values()):
-            stream.fail("The renderer was closed.")
+            stream.fail(self._closed)
 
     def open(self, job: RenderJob) -> JobStream:
-        """A stream for `job`, on the worker that has the fewest. Raises ValueError for a voice that is not loaded,
-        RuntimeError where the renderer is not started."""
-        if not self._keepers:
+        """A stream for `job`, on the worker that has the fewest; it fails at once where the renderer is closed or could
+        not start. Raises ValueError for another voice than its own, RuntimeError where it was never started."""
+        if not self._keepers and self._closed is None:
             raise RuntimeError("the renderer is not started")
         if job.voice not in self._setup.voices:
             raise ValueError(f"There is no voice {job.voice!r} here; there are {', '.join(self._setup.voices)}.")
@@ -102,13 +113,16 @@ class WorkerRenderer:
             raise ValueError(f"An utterance {job.id!r} is being rendered already.")
         stream = JobStream(next(self._numbers), job, on_end=self._forget)
         self._streams[stream.number] = stream
-        self._place(stream)
+        if self._closed is not None:
+            stream.fail(self._closed)
+        else:
+            self._place(stream)
         return stream
 
     def status(self) -> RendererStatus:
         """At this moment."""
         return RendererStatus(
-            ready=len(self._workers) == self._count,
+            ready=self._started and bool(self._workers),
             workers=len(self._workers),
             voices=self._voices,
             queue_s=self._queue_s(),

@@ -92,6 +92,15 @@ async def test_close_ends_the_thread_and_fails_what_is_open():
     assert not made.status().ready
 
 
+async def test_a_text_may_be_opened_while_the_voice_loads():
+    made = LocalRenderer(("sine",), loader=load)
+    starting = asyncio.create_task(made.start())
+    await asyncio.sleep(0)
+    assert isinstance((await everything(speak(made, TEXT)))[-1], Rendered)
+    await starting
+    await made.close()
+
+
 async def test_start_raises_what_the_voice_raises():
     with pytest.raises(ValueError, match="There is no voice of that name"):
         await LocalRenderer(("missing",), loader=load).start()

@@ -202,6 +202,18 @@ async def test_a_killed_worker_is_replaced_and_nobody_can_hear_it():
     assert [type(event) for event in undisturbed] == [type(event) for event in events]
 
 
+@pytest.mark.voices
+async def test_joe_goes_on_at_the_same_sample_after_his_worker_was_killed():
+    async with renderer(voices=("joe",), loader="adaptive.speech.registry:load_voice") as made:
+        undisturbed = sound(await everything(speak(made, LONG, voice="joe", seed=7)))
+        stream = speak(made, LONG, voice="joe", seed=7, grant=48_000)
+        events, iterator = await after_chunks(stream, 3)
+        os.kill(pids(made)[0], signal.SIGKILL)
+        stream.grant(EVERYTHING)
+        events += [event async for event in iterator]
+    np.testing.assert_array_equal(undisturbed, sound(events))
+
+
 async def test_a_death_between_two_tiers_repeats_the_tiers_too():
     async with renderer() as made:
         renderings = []
@@ -282,6 +294,7 @@ async def test_nothing_comes_after_cancel(shared):
     _, iterator = await after_chunks(stream, 1)
     stream.cancel()
     assert [event async for event in iterator] == []
+    assert await everything(stream) == []
     stream.feed("too late", final=False)
     assert isinstance((await everything(speak(shared, "Next, please.")))[-1], Rendered)
 
@@ -304,11 +317,27 @@ async def test_open_streams_fail_when_the_renderer_closes():
     assert await everything(stream) == [RenderFailed(message="The renderer was closed.")]
 
 
+async def test_a_text_may_be_opened_while_the_workers_warm_up():
+    made = WorkerRenderer(voices=("sine",), loader="worker_voices:load")
+    starting = asyncio.create_task(made.start())
+    await asyncio.sleep(0)
+    stream = speak(made, "Early.")
+    assert not made.status().ready
+    assert isinstance((await everything(stream))[-1], Rendered)
+    await starting
+    await made.close()
+    told = await everything(speak(made, "Late."))
+    assert told == [RenderFailed(message="The renderer was closed.")]
+
+
 async def test_start_says_why_a_worker_cannot_start():
     before = children()
+    made = WorkerRenderer(workers=2, voices=("missing",), loader="worker_voices:load")
     with pytest.raises(WorkerFailed, match=r"A render worker could not start: There is no voice of that name\."):
-        await WorkerRenderer(workers=2, voices=("missing",), loader="worker_voices:load").start()
+        await made.start()
     assert children() == before
+    told = await everything(speak(made, "Is anybody there?", voice="missing"))
+    assert told == [RenderFailed(message="A render worker could not start: There is no voice of that name.")]
 
 
 async def test_what_waits_fails_when_no_worker_can_be_started_again(monkeypatch, tmp_path):
@@ -342,7 +371,7 @@ async def test_two_hundred_utterances_leave_nothing_behind():
 async def test_the_media_process_loads_no_model_code_and_its_worker_ends_with_it():
     script = textwrap.dedent(
         """
-        import asyncio, os, signal, sys
+        import asyncio, os, signal, sys, uvloop
         from adaptive.speech.renderer import RenderJob
         from adaptive.speech.workers import WorkerRenderer
 
@@ -361,7 +390,7 @@ async def test_the_media_process_loads_no_model_code_and_its_worker_ends_with_it
             print(next(iter(made._workers.values())).pid, sorted(heavy), flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
 
-        asyncio.run(main())
+        uvloop.run(main())
         """
     )
     process = await asyncio.create_subprocess_exec(
