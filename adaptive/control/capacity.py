@@ -118,7 +118,7 @@ class CapacityEstimate:
             self._shorts = self._shorts + 1 if short else 0
             return self._shorts >= 2
         self._watch = self._watches.setdefault((report.source, one_way), QueueWatch())
-        return self._watch.observe(report.at, delay, short=short, passing_s=passing_s)
+        return self._watch.observe(report.at, delay, jitter_s=report.jitter_s or 0.0, short=short, passing_s=passing_s)
 
     @staticmethod
     def _received(report: NetworkReport, sending: float) -> float:

@@ -1,5 +1,6 @@
 """The decision itself: what the estimators have learnt, turned into the next plan."""
 
+import math
 from dataclasses import replace
 
 from .capacity import CapacityEstimate
@@ -22,10 +23,19 @@ CALM_S = 2.0
 TOO_FAR_S = 3.0
 """Round trip at which nothing but the lowest rung makes sense (libwebrtc's send_side_bandwidth_estimation.cc backs off
 there)."""
-RISE_LOSS_S, RISE_LOSS_MORE = 3.0, 0.15
-"""Loss that becomes so much higher so soon after a rise was caused by it: a shallow queue, a policer."""
+RISE_LOSS_S, RISE_LOSS_MORE, RISE_DEVIATIONS = 5.0, 0.08, 2.5
+"""Loss that grows so much so soon after a rise was caused by it (a shallow queue, a policer), where that is also so
+many standard deviations of what chance does to a second of packets."""
+MUCH_LOSS = 0.1
+"""Above this no higher rate is tried from a rung that can be protected (libwebrtc's send_side_bandwidth_estimation.cc
+even cuts there)."""
 
 _NONE = Protection()
+
+
+def _suspicious_loss(before: float) -> float:
+    """The loss of a second that, after a rise, is no chance any more where it was `before`."""
+    return before + max(RISE_LOSS_MORE, RISE_DEVIATIONS * math.sqrt(before * (1 - before) / 50))
 
 
 class Decider:
@@ -67,7 +77,7 @@ class Decider:
         self._capacity.observe(report, sending=sending, packet_bytes=packet_bytes, lossy=self._loss.fast)
         if self._raised is None or report.at - self._raised[0] >= RISE_LOSS_S:
             self._raised = None
-        elif self._loss.fast >= self._raised[1] + RISE_LOSS_MORE:
+        elif self._loss.fast >= _suspicious_loss(self._raised[1]):
             arrived = report.received_rate if report.received_rate is not None else sending
             self._capacity.cut(report.at, arrived, report.rtt_s)
             self._raised = None
@@ -165,6 +175,8 @@ class Decider:
         level = self._top if rate is None else min(self._top, highest_within(HEADROOM * rate))
         if ceiling is not None:
             level = min(level, ceiling)
+        if RUNGS[self._level].bitrate >= FEC_FROM and max(self._loss.fast, self._loss.slow) > MUCH_LOSS:
+            return None
         if RUNGS[level].bitrate <= RUNGS[self._level].bitrate:  # shorter frames alone are not worth a rise
             return None
         self._level = level

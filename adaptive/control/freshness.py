@@ -12,6 +12,8 @@ LOWEST_S = 8.0
 """Ages from which nothing rises, the safe rung holds, the lowest rung holds."""
 GAPS = (1.5, 2.5, 4.0)
 """The same in usual gaps between reports, for sources as rare as RTCP (a browser's come every 2.6 to 7.5 s)."""
+USUAL_S = {Source.TWCC: 0.0, Source.FEEDBACK: 0.0, Source.RTCP: 5.0}
+"""The least that is taken for the usual gap of a source."""
 FIRST_REPORT_S = 5.0
 """A listener may take so long to its first report before its silence counts."""
 BETTER_FOR_S = 3.0
@@ -66,7 +68,7 @@ class Freshness:
         """Judged by the usual gap between reports where that is long."""
         if self._newest is None:
             return Age.FRESH
-        usual = median(self._gaps) if self._gaps else 0.0
+        usual = max(median(self._gaps) if self._gaps else 0.0, USUAL_S[self._source] if self._source else 0.0)
         age = now - self._newest
         limits = zip((FREEZE_S, SAFE_S, LOWEST_S), GAPS, strict=True)
         return Age(sum(age > max(seconds, gaps * usual) for seconds, gaps in limits))

@@ -12,7 +12,7 @@ RISE_S = 0.040
 (goog_cc/trendline_estimator.cc); ours sees one packet in a quarter second."""
 SPREADS = 4.0
 MOST_SPREAD_S = 0.050
-"""And so many standard deviations of the calm delay, none of them above this."""
+"""And so many times the noise of the calm delay or the jitter reported, taken as no more than this."""
 GROWS_S = 0.010
 """By so much a queue grows from one observation to another, where a path that became longer stays."""
 CERTAIN_S = 0.5
@@ -29,7 +29,7 @@ FLAT_COUNT = 6
 def _spread(values: list[float]) -> float:
     """A standard deviation that outliers do not move: 1.48 × the median absolute deviation, seconds."""
     middle = median(values)
-    return min(MOST_SPREAD_S, 1.48 * median(abs(v - middle) for v in values))
+    return 1.48 * median(abs(v - middle) for v in values)
 
 
 class QueueWatch:
@@ -50,14 +50,17 @@ class QueueWatch:
         """The newest observation was above the calm delay."""
         return bool(self._suspects)
 
-    def observe(self, at: float, delay_s: float, *, short: bool = False, passing_s: float = 0.0) -> bool:
+    def observe(
+        self, at: float, delay_s: float, *, jitter_s: float = 0.0, short: bool = False, passing_s: float = 0.0
+    ) -> bool:
         """True when less should be sent.
 
+        `jitter_s` is the interarrival jitter, which shows the noise of a path before its round trips have.
         `short`: less arrived than was sent. `passing_s`: what a probe takes through the bottleneck without a queue.
         """
         calm, spread = self._reference()
         self.excess_s = max(0.0, delay_s - calm) if self._calm else 0.0
-        limit = max(RISE_S, SPREADS * spread) + passing_s
+        limit = max(RISE_S, SPREADS * min(MOST_SPREAD_S, max(spread, jitter_s))) + passing_s
         if self.congested:
             return self._observe_congested(at, delay_s, limit, short=short)
         if self.excess_s <= limit:
@@ -109,7 +112,7 @@ class QueueWatch:
             return []
         half = len(recent) // 2
         step = abs(median(recent[half:]) - median(recent[:half]))
-        return recent if step <= max(RISE_S / 2, 1.2 * _spread(recent)) else []
+        return recent if step <= max(RISE_S / 2, 1.2 * min(MOST_SPREAD_S, _spread(recent))) else []
 
     def _reference(self) -> tuple[float, float]:
         """The calm delay and its noise. A path that became shorter is believed at once, a longer one slowly."""

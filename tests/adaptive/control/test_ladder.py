@@ -1,0 +1,39 @@
+"""What a rung costs on the wire."""
+
+from itertools import pairwise
+
+import pytest
+
+from adaptive.control import RUNGS, Bandwidth, Protection, Rung, wire_rate
+from adaptive.control.ladder import LOWEST, SAFE, START, highest_within, level_of, with_fec
+
+
+def test_overhead_is_26_13_and_9_kilobits() -> None:
+    for frame_ms, overhead in ((20, 26_400), (40, 13_200), (60, 8_800)):
+        rung = Rung(bitrate=20_000, bandwidth=Bandwidth.WB, frame_ms=frame_ms)
+        assert wire_rate(rung) == pytest.approx(20_000 + overhead)
+
+
+def test_each_rung_costs_more_than_the_one_below_and_is_no_worse() -> None:
+    for lower, upper in pairwise(RUNGS):
+        assert wire_rate(lower) < wire_rate(upper)
+        assert lower.bitrate <= upper.bitrate
+        assert not (lower.bandwidth is Bandwidth.FB and upper.bandwidth is Bandwidth.WB)
+    assert [str(rung) for rung in (LOWEST, SAFE, START)] == ["12k WB 60ms", "16k WB 40ms", "32k FB 20ms"]
+
+
+def test_a_copy_costs_its_payload_and_a_header() -> None:
+    rung = Rung(bitrate=16_000, bandwidth=Bandwidth.WB, frame_ms=20)
+    assert wire_rate(rung, Protection(copies=(6,))) - wire_rate(rung) == pytest.approx(16_000 + 4 * 8 * 50)
+    assert wire_rate(rung, Protection(fec=True, loss_hint=10)) == wire_rate(rung)
+
+
+def test_the_highest_rung_within_a_rate() -> None:
+    assert [highest_within(rate) for rate in (0, 20_800, 29_199, 29_200, 58_400, 1e9)] == [0, 0, 1, 2, 4, 5]
+    assert all(level_of(rung) == n for n, rung in enumerate(RUNGS))
+
+
+def test_copies_take_fullband_from_24_kilobits_only() -> None:
+    assert with_fec(RUNGS[3]).bandwidth is Bandwidth.WB
+    assert with_fec(RUNGS[4]) == RUNGS[4]
+    assert with_fec(RUNGS[0]) == RUNGS[0]
