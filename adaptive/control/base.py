@@ -1,4 +1,4 @@
-"""The face of a controller: five kinds of facts in, one plan out. Registered as an entry point of `legato.controllers`."""
+"""The face of a controller: five kinds of facts in, one plan out. An entry point of `legato.controllers`."""
 
 from typing import Protocol
 
