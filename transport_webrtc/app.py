@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from fastapi import Depends, FastAPI
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, HTMLResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.cors import CORSMiddleware
 
@@ -21,6 +21,7 @@ from . import aiortc_private
 from .http import add_refusals, token_required
 from .listeners import Listeners
 from .observability import Metrics, observability_router
+from .reference import reference
 from .routes import api_router
 from .settings import Settings
 from .signalling.whep import EXPOSED, whep_router
@@ -100,11 +101,16 @@ def _tell_failure(warming: asyncio.Task[None]) -> None:
 
 
 def _add_page(app: FastAPI) -> None:
+    """The page, its client and its charts: files of this package and of the installed plotly, nobody else's."""
     plotly = Path(str(files("plotly") / "package_data" / "plotly.min.js"))
 
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        return HTMLResponse(reference(app.openapi()))
 
     @app.get("/vendor/plotly.min.js", include_in_schema=False)
     async def charts() -> FileResponse:

@@ -125,16 +125,20 @@ def _spread(name: str, text: str, values: Sequence[float | None]) -> GaugeMetric
     return family
 
 
-def observability_router(settings: Settings, renderer: Renderer, metrics: Metrics, why: Callable[[], str | None]):
+def observability_router(
+    settings: Settings, renderer: Renderer, metrics: Metrics, why: Callable[[], str | None]
+) -> APIRouter:
     """`why` says in a sentence why nobody new should come, or None where all is well."""
     router = APIRouter()
 
     @router.get("/healthz")
     async def healthz() -> Response:
+        """Whether the process lives; asks nothing of the voices."""
         return JSONResponse({"alive": True})
 
     @router.get("/readyz")
     async def readyz() -> Response:
+        """Whether the next listener would be served without waiting."""
         sentence = why()
         if sentence is None and not renderer.status().ready:
             sentence = "The voices are not warm yet."
@@ -144,6 +148,7 @@ def observability_router(settings: Settings, renderer: Renderer, metrics: Metric
 
     @router.get("/metrics", dependencies=[Depends(token_required(settings))])
     async def read_metrics() -> Response:
+        """What happens here, in numbers, for Prometheus."""
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
     return router

@@ -29,18 +29,22 @@ def api_router(settings: Settings, listeners: Listeners, renderer: Renderer) -> 
 
     @router.get("/voices")
     async def voices() -> list[dict[str, Any]]:
+        """The voices that speak here."""
         return [asdict(info) for info in renderer.status().voices or infos() if info.name in settings.voices]
 
     @router.get("/profiles")
     async def profiles() -> list[dict[str, Any]]:
+        """The uses that a listener can be of."""
         return [asdict(profile) for profile in PROFILES.values()]
 
     @router.get("/listen/{listener_id}")
     async def present(listener_id: str) -> Response:
+        """A listener's present: plan, reports, opinion, what it hears and what waits."""
         return JSONResponse(listeners.get(listener_id).snapshot(), headers={"Cache-Control": "no-store"})
 
     @router.get("/listen/{listener_id}/events")
     async def events(request: Request, listener_id: str) -> Response:
+        """Its events as they happen (text/event-stream); `Last-Event-ID: 0` tells what happened before, too."""
         after = request.headers.get("last-event-id")
         if after is not None and not (after.isascii() and after.isdigit() and len(after) < 16):
             raise Refused(400, "Last-Event-ID must be the number of an event of this listener.")
@@ -49,6 +53,7 @@ def api_router(settings: Settings, listeners: Listeners, renderer: Renderer) -> 
 
     @router.post("/listen/{listener_id}/speak")
     async def speak(request: Request, listener_id: str) -> Response:
+        """Speaks `{"say": "text"}`; also takes id, more, voice, speed, profile, priority, interrupt, at and keep."""
         listener = listeners.get(listener_id)
         message = await _message(request, settings, listeners, listener_id)
         if not isinstance(message, SayMessage):
@@ -57,6 +62,7 @@ def api_router(settings: Settings, listeners: Listeners, renderer: Renderer) -> 
 
     @router.post("/listen/{listener_id}/control")
     async def control(request: Request, listener_id: str) -> Response:
+        """`{"stop": true}`, pause, resume or clear, with an utterance's id or without."""
         listener = listeners.get(listener_id)
         accepted = listener.do(await _message(request, settings, listeners, listener_id))
         return JSONResponse({"done": True} if accepted is None else accepted.as_dict())

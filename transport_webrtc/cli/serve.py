@@ -3,6 +3,7 @@
 import logging
 import socket
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,6 +44,9 @@ def register(app: typer.Typer) -> None:
         ] = None,
         ice_servers: Annotated[
             str | None, typer.Option(help="STUN and TURN URLs, or JSON with credentials; none are asked by default.")
+        ] = None,
+        cache_dir: Annotated[
+            Path | None, typer.Option(help="Folder for what voices build on first use. [the user's cache folder]")
         ] = None,
         log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error. [info]")] = None,
     ) -> None:

@@ -24,7 +24,11 @@ class Building:
 
     def __init__(self) -> None:
         self._progress = Progress(
-            TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), console=Console(file=sys.stderr)
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            console=Console(file=sys.stderr),
+            transient=True,
         )
         self._tasks: dict[str, TaskID] = {}
 

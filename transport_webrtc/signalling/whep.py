@@ -48,17 +48,20 @@ def whep_router(settings: Settings, listeners: Listeners) -> APIRouter:
 
     @router.options("")
     async def options(request: Request) -> Response:
+        """What can be done here, and the ICE servers in `Link`."""
         headers = {"Allow": "OPTIONS, POST", "Accept-Post": SDP, "Access-Control-Expose-Headers": EXPOSED}
         return Response(None, 204, {**headers, **(common() if authorised(request, settings) else {})})
 
     @router.options("/{listener_id}")
     async def listener_options(listener_id: str) -> Response:
+        """What can be done with a listener."""
         return Response(None, 204, {"Allow": "OPTIONS, GET, PATCH, DELETE", "Accept-Patch": FRAGMENT})
 
     @router.post("", dependencies=guarded)
     async def welcome(
         request: Request, voice: str | None = None, profile: str | None = None, carrier: str = "auto"
     ) -> Response:
+        """An offer (application/sdp) in, an answer out, with the new listener's address in `Location`."""
         require_type(request, SDP)
         require_accepts(request, SDP)
         if carrier not in CARRIERS:
@@ -70,6 +73,7 @@ def whep_router(settings: Settings, listeners: Listeners) -> APIRouter:
 
     @router.patch("/{listener_id}", dependencies=guarded)
     async def trickle(request: Request, listener_id: str) -> Response:
+        """ICE candidates found after the offer (application/trickle-ice-sdpfrag, RFC 8840)."""
         listener = listeners.get(listener_id)
         require_type(request, FRAGMENT)
         match = request.headers.get("if-match")
@@ -84,6 +88,7 @@ def whep_router(settings: Settings, listeners: Listeners) -> APIRouter:
 
     @router.delete("/{listener_id}", dependencies=guarded)
     async def goodbye(listener_id: str) -> Response:
+        """Ends a listener."""
         await listeners.get(listener_id).close("it said goodbye")
         return JSONResponse({"closed": True})
 

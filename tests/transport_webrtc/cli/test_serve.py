@@ -1,0 +1,80 @@
+"""`legato serve` as a process: says where it is, when it is warm, and what is wrong before it begins."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+
+import httpx
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from transport_webrtc.cli import serve
+
+RUN = "import sys; from transport_webrtc.cli.serve import run; raise SystemExit(run({given!r}))"
+
+
+def start(**given: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN.format(given=given)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+
+
+def test_it_serves_and_leaves() -> None:
+    with start(port=0, voices="tone") as server:
+        assert server.stdout is not None
+        try:
+            address = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
+            assert address is not None
+            assert httpx.get(f"{address[0]}healthz").status_code == 200
+            assert "warm" in server.stdout.readline()
+            assert httpx.get(f"{address[0]}readyz").status_code == 200
+            assert httpx.get(f"{address[0]}v1/voices").json()[0]["name"] == "tone"
+        finally:
+            server.send_signal(signal.SIGTERM)
+        assert server.wait(10) in (0, -signal.SIGTERM)
+
+
+def test_a_taken_port_is_said() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        result = run(port=taken.getsockname()[1])
+    assert result.exit_code == 2
+    assert "Another server may have it" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"voice": "nobody"}, "not among the voices to load"),
+        ({"profile": "radio"}, "there is no profile"),
+        ({"workers": 0}, "workers"),
+        ({"controller": "nobody", "port": 0, "voices": "tone"}, "no controller"),
+    ],
+)
+def test_what_is_wrong_is_said(given: dict[str, object], says: str) -> None:
+    result = run(**given)
+    assert result.exit_code == 2
+    assert says in result.stderr
+
+
+def test_help_teaches() -> None:
+    result = run("--help")
+    assert result.exit_code == 0
+    for option in ("--host", "--port", "--lab", "--token", "--workers", "--voice", "LEGATO_PORT"):
+        assert option in result.stdout
+
+
+def run(*arguments: str, **given: object):
+    app = typer.Typer()
+    serve.register(app)
+    options = [part for name, value in given.items() for part in (f"--{name}", str(value))]
+    return CliRunner().invoke(app, [*arguments, *options], env={"COLUMNS": "200"})
