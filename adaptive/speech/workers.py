@@ -28,7 +28,6 @@ _TRIES = 3
 _BACK_OFF_S = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Wait before a worker is started, by how many in a row could not start; the last for any more."""
 
-
 _CLOSED = "The renderer was closed."
 
 
@@ -85,10 +84,12 @@ class WorkerRenderer:
         self._keepers = [asyncio.create_task(self._keep(slot, future)) for slot, future in enumerate(first)]
         try:
             await asyncio.gather(*first)
-        except BaseException as error:
+        except WorkerFailed as error:
+            self._closed = str(error)
             await self.close()
-            if isinstance(error, WorkerFailed):
-                self._closed = str(error)
+            raise
+        except BaseException:
+            await self.close()
             raise
         self._started = True
 
@@ -138,6 +139,14 @@ class WorkerRenderer:
 
     async def _keep(self, slot: int, first: "asyncio.Future[None]") -> None:
         """Keeps one worker running; `first` resolves with how its first start went."""
+        try:
+            await self._keep_running(slot, first)
+        except Exception as error:  # nobody awaits this task, so that a mistake here would be silent
+            _log.exception("render worker %s is not kept running any more", slot)
+            if not first.done():
+                first.set_exception(error)
+
+    async def _keep_running(self, slot: int, first: "asyncio.Future[None]") -> None:
         failures = 0
         while True:
             worker = Worker(

@@ -334,10 +334,14 @@ async def test_a_text_may_be_opened_while_the_workers_warm_up():
 async def test_start_says_why_a_worker_cannot_start():
     before = children()
     made = WorkerRenderer(workers=2, voices=("missing",), loader="worker_voices:load")
+    starting = asyncio.create_task(made.start())
+    await asyncio.sleep(0)
+    early = speak(made, "Is anybody coming?", id="early", voice="missing")
     with pytest.raises(WorkerFailed, match=r"A render worker could not start: There is no voice of that name\."):
-        await made.start()
+        await starting
     assert children() == before
     told = await everything(speak(made, "Is anybody there?", voice="missing"))
+    assert await everything(early) == told
     assert told == [RenderFailed(message="A render worker could not start: There is no voice of that name.")]
 
 
