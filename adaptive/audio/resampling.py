@@ -56,6 +56,8 @@ class StreamingResampler:
         """Rates in Hz, both positive, else ValueError."""
         if source <= 0 or target <= 0:
             raise ValueError(f"Rates are positive numbers of Hz, not {source} and {target}.")
+        if source != target:
+            _transform(source, target)  # now, so that the first block does not wait for torch to load
         self.source = source
         self.target = target
         common = gcd(source, target)

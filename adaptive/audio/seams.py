@@ -8,9 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Samples = NDArray[np.float32]
+Signal = NDArray[np.float32] | NDArray[np.float64]
 
 TIE = 1e-4
 """Correlations this close to the best count as equal; of those the shortest lag is taken (a steady tone has many)."""
+
+RELATED = 0.5
+"""Correlation below which two signals are not the same sound."""
+
+FAINT = 1e-12
+"""Mean power of differences below which a side is silent."""
 
 
 def ramp(length: int) -> Samples:
@@ -37,23 +44,27 @@ def join(tail: Samples, body: Samples) -> Samples:
     return np.concatenate([crossfade(tail[:length], body[:length]), body[length:]])
 
 
-def find_lag(old: Samples, new: Samples, limit: int) -> int:
+def find_lag(old: Signal, new: Signal, limit: int) -> int:
     """By how many samples `new` comes later than `old`, within ±`limit`: the lag of the highest correlation.
 
-    Both cover the same time, `[n]` each with n > 2 · limit, else ValueError. Where either is silent the answer is 0.
+    Both cover the same time, `[n]` each with n > 2 · limit, else ValueError. The answer is 0 where either is silent
+    or the two have nothing in common.
     """
     if len(old) != len(new) or len(old) <= 2 * limit:
         raise ValueError(
             f"Finding a lag within ±{limit} needs two equally long sides of more than {2 * limit} samples."
         )
-    inner = old[limit : len(old) - limit].astype(np.float64)
-    around = new.astype(np.float64)
+    # Differences from sample to sample: most of speech is low, and low sounds correlate at any small lag.
+    inner = np.diff(old[limit : len(old) - limit].astype(np.float64))
+    around = np.diff(new.astype(np.float64))
     energy = np.concatenate([[0.0], np.cumsum(around**2)])
     energy = energy[len(inner) :] - energy[: len(energy) - len(inner)]
     scale = np.sqrt(np.maximum(energy, 0.0) * np.dot(inner, inner))
-    if scale.min() < 1e-9 * len(inner):
+    if scale.min() < FAINT * len(inner):
         return 0
     likeness = np.correlate(around, inner, mode="valid") / scale
     lags = np.arange(-limit, limit + 1)
+    if likeness.max() < RELATED:
+        return 0
     best = lags[likeness >= likeness.max() - TIE]
     return int(best[np.argmin(np.abs(best))])

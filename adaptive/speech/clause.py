@@ -19,21 +19,29 @@ EDGE_S = 0.005
 """Over which a clause rises from silence and falls to it, so that neither end clicks."""
 
 
+def seam_frames(info: VoiceInfo) -> int:
+    """Model frames over which one chunk fades into the next."""
+    return ceil(SEAM_S * info.rate / info.frame_samples)
+
+
 class ClauseStream:
     """Renders a clause front to back. The tier may differ from call to call; nothing else changes what comes out."""
 
-    def __init__(self, prepared: PreparedClause, info: VoiceInfo, *, lead: int | None = None) -> None:
-        """`lead` samples, at the voice's rate, are left out at the front; None leaves out the silence before speech."""
+    def __init__(
+        self, prepared: PreparedClause, info: VoiceInfo, resampler: StreamingResampler, *, lead: int | None = None
+    ) -> None:
+        """`resampler` from the voice's rate to ticks is used from its beginning, one clause at a time. `lead` samples, at the voice's rate, are left out at the front; None leaves out the silence before speech."""
         self.lead = lead
         """None until speech was found."""
         self.trailing = 0
         """Ticks of silence at the end of what came out so far."""
         self._prepared = prepared
         self._info = info
-        self._seam_frames = ceil(SEAM_S * info.rate / info.frame_samples)
+        self._seam_frames = seam_frames(info)
         self._edge = ramp(round(EDGE_S * info.rate))
         self._kept = round(KEPT_S * info.rate)
-        self._resampler = StreamingResampler(info.rate, TICK_RATE)
+        self._resampler = resampler
+        self._resampler.reset()
         self._tail: Samples = np.zeros(0, dtype=np.float32)
         self._unheard: Samples = np.zeros(0, dtype=np.float32)
         self._next = 0

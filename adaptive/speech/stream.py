@@ -5,12 +5,14 @@ chunks are small so that speech begins soon; they grow because decoding a chunk 
 """
 
 from collections import deque
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
 
-from ..ticks import to_ticks
+from ..audio.resampling import StreamingResampler
+from ..ticks import TICK_RATE, to_ticks
 from .clause import ClauseStream
 from .renderer import Chunk, ClausePrepared, Rendered, RenderEvent
 from .text import ClauseSplitter, pause_after, speakable
@@ -32,14 +34,34 @@ def nearest_tier(info: VoiceInfo, tier: str) -> str:
     return min(known, key=lambda own: abs(TIERS.index(own) - TIERS.index(tier)), default=info.tiers[0])
 
 
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Where a clause was put and how it was cut."""
+
+    lead: int
+    """Samples left out at its front, at the voice's rate: the silence before speech."""
+    pause: int
+    """Ticks of silence added behind it."""
+    lengths: tuple[int, ...]
+    """Model frames of each run that was decoded."""
+
+
 class SpeechStream:
     """One utterance. Deterministic: what comes out depends on the texts, the voice, the arguments and the tiers."""
 
-    def __init__(self, voice: Voice, *, speed: float = 1.0, seed: int = 0) -> None:
+    def __init__(
+        self, voice: Voice, *, speed: float = 1.0, seed: int = 0, placements: Sequence[Placement] = ()
+    ) -> None:
+        """`placements` of an earlier stream of the same text puts and cuts its clauses as they were there, so that
+        both can be compared tick by tick: how much silence a clause has at its ends depends a little on its tier,
+        and the rounding noise of a low tier on where it was cut."""
         self.position = 0
         """Tick at which the next chunk begins."""
         self.done = False
         """`Rendered` came out; nothing more will."""
+        self.placements: list[Placement] = []
+        """Of the clauses that ended so far, in order, silent ones too."""
+        self._given = tuple(placements)
         self._voice = voice
         self._speed = speed
         self._seed = seed
@@ -49,10 +71,12 @@ class SpeechStream:
         self._clause: ClauseStream | None = None
         self._text = ""
         self._announced = False
+        self._lengths: list[int] = []
         self._index = -1
         self._prepared = 0
         self._chunks = 0
         self._tier: str | None = None
+        self._resampler = StreamingResampler(voice.info.rate, TICK_RATE)
         self._first_frames = max(1, round(FIRST_CHUNK_S * voice.info.rate / voice.info.frame_samples))
 
     def feed(self, text: str, *, final: bool) -> None:
@@ -85,7 +109,11 @@ class SpeechStream:
             self._texts.popleft()  # only now, so that a voice that failed may be asked again
             self._prepared += 1
             if prepared.frames:
-                self._clause, self._text, self._announced = ClauseStream(prepared, self._voice.info), text, False
+                given = self._given_placement()
+                self._clause = ClauseStream(
+                    prepared, self._voice.info, self._resampler, lead=given.lead if given else None
+                )
+                self._text, self._announced = text, False
                 if self._voice.info.switch is SwitchPoint.CLAUSE:
                     self._tier = None
                 return True
@@ -104,6 +132,7 @@ class SpeechStream:
         while clause.left and not len(samples):
             count = self._length(clause.left, chunk_frames)
             samples = clause.next(count, tier)
+            self._lengths.append(count)
             frames += count
         events: list[RenderEvent] = []
         if not self._announced and len(samples):
@@ -113,10 +142,11 @@ class SpeechStream:
         pause = 0
         if not clause.left:
             self._clause = None
-            if len(samples):
-                added = self._pause(clause.trailing)
-                samples = np.concatenate([samples, np.zeros(added, dtype=np.float32)])
-                pause = min(clause.trailing + added, len(samples))
+            added = self._pause(clause.trailing) if len(samples) else 0
+            samples = np.concatenate([samples, np.zeros(added, dtype=np.float32)])
+            pause = min(clause.trailing + added, len(samples))
+            self.placements.append(Placement(lead=clause.lead or 0, pause=added, lengths=tuple(self._lengths)))
+            self._lengths.clear()
         if len(samples):
             events.append(
                 Chunk(
@@ -135,6 +165,8 @@ class SpeechStream:
 
     def _length(self, left: int, chunk_frames: int | None) -> int:
         """Model frames of the next chunk: by the ramp, by what was asked for, and never leaving a small rest."""
+        if given := self._given_placement():
+            return given.lengths[len(self._lengths)]
         first = self._first_frames
         if self._chunks < len(RAMP):
             length = min(first * RAMP[self._chunks], chunk_frames or left)
@@ -144,9 +176,16 @@ class SpeechStream:
 
     def _pause(self, silent: int) -> int:
         """Ticks of silence to add after a clause that ends with `silent` of its own; none after the last one."""
+        if given := self._given_placement():
+            return given.pause
         if self._final and not self._texts:
             return 0
         return max(0, to_ticks(pause_after(self._text)) - silent)
+
+    def _given_placement(self) -> Placement | None:
+        """Of the clause in work."""
+        index = len(self.placements)
+        return self._given[index] if index < len(self._given) else None
 
     def _news(self, clause: ClauseStream) -> ClausePrepared:
         return ClausePrepared(

@@ -36,7 +36,9 @@ class ScriptedClause:
 
     def __init__(self, text: str, seed: int, own: VoiceInfo) -> None:
         self.frames = 10 * len(text)
-        self.words = (Word(text=text, start=LEAD * TICK_RATE // RATE, end=self.frames * FRAME * TICK_RATE // RATE),)
+        self.words: tuple[Word, ...] = (
+            Word(text=text, start=LEAD * TICK_RATE // RATE, end=self.frames * FRAME * TICK_RATE // RATE),
+        )
         self.asked: list[tuple[int, int, str]] = []
         self._info = own
         time = np.arange(self.frames * FRAME) / RATE
