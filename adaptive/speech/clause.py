@@ -30,7 +30,10 @@ class ClauseStream:
     def __init__(
         self, prepared: PreparedClause, info: VoiceInfo, resampler: StreamingResampler, *, lead: int | None = None
     ) -> None:
-        """`resampler` from the voice's rate to ticks is used from its beginning, one clause at a time. `lead` samples, at the voice's rate, are left out at the front; None leaves out the silence before speech."""
+        """`resampler`, from the voice's rate to ticks, is begun anew and must not be shared meanwhile.
+
+        `lead` samples, at the voice's rate, are left out at the front; None leaves out the silence before speech.
+        """
         self.lead = lead
         """None until speech was found."""
         self.trailing = 0
