@@ -8,11 +8,15 @@ from aiortc import RTCDataChannel
 
 from .messages import Limits, Message, Refused, parse_message
 
-BUSY_BYTES = 65_536
-"""With more waiting to be sent, events that the next one of their kind replaces are left out."""
+REPLACEABLE = frozenset({"progress", "word"})
+"""Events that the next one of their kind replaces: a word says as well that those before it were heard."""
+BUSY_BYTES = 1_024
+"""With more waiting to be sent, these are left out."""
+THIN_GAP_S = 1.5
+"""So far apart are they at least where the network is narrow: an event costs 200 bytes on the wire, and ten of them a
+second would take half of what a listener at 28 kb/s has."""
 STUCK_BYTES = 1_048_576
 """With more waiting, the listener takes nothing any more; the event stream still holds what it missed."""
-REPLACEABLE = frozenset({"progress", "word"})
 BURST_S = 1.0
 """A listener may be ahead of its rate by so long."""
 
@@ -58,6 +62,9 @@ class ControlChannel:
         self._clock = clock
         self._on_message = on_message
         self._on_refused = on_refused
+        self._next_replaceable = 0.0
+        self.thin = False
+        """The network is narrow: only what is needed goes out."""
         channel.on("message", self._message)
 
     def send(self, event: dict[str, Any]) -> None:
@@ -65,9 +72,12 @@ class ControlChannel:
         waiting = self._channel.bufferedAmount
         if self._channel.readyState != "open" or waiting > STUCK_BYTES:
             return
-        if waiting > BUSY_BYTES and event["event"] in REPLACEABLE:
-            return
-        self._channel.send(json.dumps(event, ensure_ascii=False))
+        if event["event"] in REPLACEABLE:
+            now = self._clock()
+            if waiting > BUSY_BYTES or (self.thin and (event["event"] == "progress" or now < self._next_replaceable)):
+                return
+            self._next_replaceable = now + THIN_GAP_S
+        self._channel.send(json.dumps(event, ensure_ascii=False, separators=(",", ":")))
 
     def _message(self, raw: str | bytes) -> None:
         now = self._clock()

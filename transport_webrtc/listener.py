@@ -40,8 +40,8 @@ CONNECTING_S = 30.0
 """A listener that has not connected by then is closed."""
 VANISHED_S = 30.0
 """So is one of which nothing has been heard for so long; ICE consent (RFC 7675) runs out in the same time."""
-SLOW_PINGS_BELOW = 40_000
-"""bit/s on the wire; under it every ping weighs."""
+NARROW = 40_000
+"""bit/s on the wire; a plan of no more than that leaves little room for pings and events beside the speech."""
 HEARD_AFTER_S = 0.06
 """Buffering that is assumed of a receiver that reports none (what libwebrtc's NetEq starts with)."""
 
@@ -210,9 +210,11 @@ class Listener:
         plan = self._steering.step(
             now, compute=self._speaker.compute_report(now), content=self._speaker.content_report(now)
         )
+        narrow = plan.rung.bitrate + OVERHEAD_BYTES * 8_000 / plan.rung.frame_ms <= NARROW
         if self._feedback is not None:
-            wire = plan.rung.bitrate + OVERHEAD_BYTES * 8_000 / plan.rung.frame_ms
-            self._feedback.tick(now, slow=wire <= SLOW_PINGS_BELOW)
+            self._feedback.tick(now, slow=narrow)
+        if self._control is not None:
+            self._control.thin = narrow
         if self._connected_at is None:
             if now - self._created_at > CONNECTING_S:
                 self._close_soon("it never connected")
@@ -288,10 +290,11 @@ class Listener:
     def _network_report(self, report: NetworkReport) -> None:
         self._steering.on_network(report)
         self._observer.network(report)
-        if report.rtt_s is not None:
+        one_way_s = self._steering.one_way_s
+        if one_way_s is not None:
             heard = self._steering.heard
             buffered = heard.buffered_s if heard and heard.buffered_s is not None else HEARD_AFTER_S
-            self._speaker.heard(report.rtt_s / 2 + buffered)
+            self._speaker.heard(one_way_s + buffered)
 
     def _heard_report(self, report: HeardReport) -> None:
         self._steering.on_heard(dataclasses.replace(report, position=self._speaker.position(report.at)))

@@ -57,12 +57,20 @@ class Steering:
         self.heard = report
         self._controller.on_heard(report)
 
+    @property
+    def one_way_s(self) -> float | None:
+        """From here to the listener: half of the empty path, and the queue, which is ours: we send far more."""
+        if self.network is None or self.network.rtt_s is None:
+            return None
+        return (self.network.rtt_s + (self.network.queue_delay_s or 0.0)) / 2
+
     def opinion(self) -> float | None:
         """What is expected of the plan on the path as reported, on the scale of G.107.2; None without a report."""
-        if self.plan is None or self.network is None or self.network.rtt_s is None:
+        one_way_s = self.one_way_s
+        if self.plan is None or one_way_s is None:
             return None
         buffered_s = self.heard.buffered_s if self.heard and self.heard.buffered_s is not None else 0.0
-        delay_s = self.network.rtt_s / 2 + buffered_s + self.plan.rung.frame_ms / 1000
+        delay_s = one_way_s + buffered_s + self.plan.rung.frame_ms / 1000
         return round(expected(self.plan, loss=self._loss or 0.0, delay_s=delay_s), 2)
 
     def step(self, now: float, *, compute: ComputeReport, content: ContentReport) -> Plan:
