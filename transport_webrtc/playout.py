@@ -2,7 +2,7 @@
 
 It does what a browser's jitter buffer does, plainly: holds speech for a delay that jitter sets, repairs a lost packet
 from the copy inside the next one, conceals it otherwise, waits in silence for what is late and plays it then, and goes
-back to its delay where nobody hears it: in a pause of the packets or by leaving out quiet frames.
+back to its delay where nobody hears it: in a pause of the packets, or by a quiet frame more or less.
 """
 
 import math
@@ -23,9 +23,9 @@ STEP = TICK_RATE // 100
 TRANSIT_S = 2.0
 """How long the transit times are remembered by which the delay is chosen."""
 SLACK_S = 0.06
-"""A buffer this much longer than wanted is shortened."""
+"""In quiet speech a delay this far from the wanted one is mended."""
 QUIET = 10 ** (-55 / 20)
-"""Root mean square below which a frame may be left out."""
+"""Root mean square below which a frame may be left out or waited for."""
 MOST_TICKS = TICK_RATE * 120 // 1000
 """The longest Opus packet (RFC 6716 section 3.2.5)."""
 
@@ -156,20 +156,31 @@ class Playout:
             samples = self._decoder.decode(None, self._frame_ticks)
         self._frame_ticks = len(samples)
         self._next_timestamp = packet.timestamp + len(samples)
-        ahead = max(self._buffer.values(), key=lambda p: p.timestamp, default=packet).timestamp - packet.timestamp
-        if ahead / TICK_RATE > self._wanted_s() + SLACK_S and float(np.sqrt(np.mean(samples**2))) < QUIET:
-            self.counters.skipped += len(samples)
-            samples = samples[:0]
+        if float(np.sqrt(np.mean(samples**2))) < QUIET:
+            samples = self._nearer_to_delay(packet, samples)
         self._gap_from = self._out + len(samples)
-        self.counters.played(len(samples), self.now - packet.arrived)
+        self.counters.played(len(samples), max(0.0, self.now - packet.arrived))
         return samples
+
+    def _nearer_to_delay(self, packet: _Packet, quiet: Samples) -> Samples:
+        """A quiet frame, left out where speech is held for too long, or with silence before it where for too short."""
+        short = self._due(packet) - self.now
+        if -short > SLACK_S:
+            self.counters.skipped += len(quiet)
+            return quiet[:0]
+        if short > SLACK_S:
+            return np.concatenate((np.zeros(to_ticks(short), np.float32), quiet))
+        return quiet
 
     def _return_to_delay(self, packet: _Packet, span: int) -> None:
         """In a pause of the packets: makes it longer or shorter, so that `packet` plays after the wanted delay."""
-        usual = statistics.median(transit for _, transit in self._transits)
-        wanted = usual + packet.timestamp / TICK_RATE + self._wanted_s()
         planned = self.now + (span - self._filled) / TICK_RATE
-        self._filled = min(span, self._filled + to_ticks(planned - wanted))
+        self._filled = min(span, self._filled + to_ticks(planned - self._due(packet)))
+
+    def _due(self, packet: _Packet) -> float:
+        """When it would play after its usual way here and the wanted delay."""
+        usual = statistics.median(transit for _, transit in self._transits)
+        return usual + packet.timestamp / TICK_RATE + self._wanted_s()
 
     def _wanted_s(self) -> float:
         """The delay asked for, or what jitter needs where that is more."""

@@ -136,6 +136,20 @@ def test_after_a_stall_quiet_frames_are_left_out_until_the_delay_is_back() -> No
     assert loud(heard)[-1] == pytest.approx(450 + 40 - playout.counters.skipped / 480, abs=8)
 
 
+def test_in_quiet_speech_the_delay_grows_to_what_was_asked() -> None:
+    playout = Playout(start=0.0, delay_s=0.06)
+    heard = []
+    for n, (sent, sequence, timestamp, payload) in enumerate(tone(2.0, quiet=slice(50, 60))):
+        if n == 20:
+            playout.delay_s = 0.2
+        playout.arrived(sent, sequence, timestamp, payload)
+        heard.append(playout.play(sent + 0.02))
+    heard.append(playout.play(2.5))
+    sounding = loud(np.concatenate(heard))
+    assert sounding[-1] - sounding[0] + 1 == pytest.approx(200 + 14, abs=3)
+    assert (playout.counters.concealed, playout.counters.skipped) == (0, 0)
+
+
 def test_in_a_pause_the_delay_follows_what_was_asked() -> None:
     packets = tone(1.0)
     paused = [

@@ -1,0 +1,118 @@
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from adaptive.audio.wav import read_wav
+from transport_webrtc.cli import listen
+
+Serve = Callable[..., Awaitable[Any]]
+
+COMMAND = "import typer; from transport_webrtc.cli import listen; app = typer.Typer(); listen.register(app); app()"
+FIELDS = {
+    "connected_ms",
+    "first_audio_ms",
+    "duration_s",
+    "lost_speech_s",
+    "largest_gap_ms",
+    "concealed_share",
+    "plans",
+    "position_s",
+}
+PLAN = {"at_s", "carrier", "bitrate", "bandwidth", "frame_ms", "protection", "lead_s", "tier", "reason"}
+
+
+async def legato_listen(*arguments: str) -> Result:
+    """The command in a thread of its own, as the server has this one."""
+    app = typer.Typer()
+    listen.register(app)
+    return await asyncio.to_thread(CliRunner().invoke, app, list(arguments))
+
+
+async def test_it_hears_a_text_and_prints_one_object(serve: Serve, tmp_path: Path) -> None:
+    server, out = await serve(), tmp_path / "heard.wav"
+    result = await legato_listen(server.url, "--say", "m" * 20, "-o", str(out), "--profile", "narration", "--json")
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.stdout.splitlines()[-1])
+    assert figures.keys() >= FIELDS
+    assert figures["duration_s"] == pytest.approx(1.2, abs=0.03)
+    assert figures["position_s"] == figures["rendered_s"] == pytest.approx(1.2)
+    assert 0 < figures["first_audio_ms"] < 2000
+    assert (figures["lost_speech_s"], figures["packets"]["lost"], figures["profile"]) == (0, 0, "narration")
+    assert figures["plans"]
+    assert all(plan.keys() == PLAN for plan in figures["plans"])
+    samples, rate = read_wav(out)
+    assert rate == 48_000
+    assert len(samples) / rate > figures["first_audio_ms"] / 1000 + figures["duration_s"]
+
+
+async def test_without_json_it_shows_a_table_on_stderr(serve: Serve) -> None:
+    server = await serve()
+    result = await legato_listen(server.url, "--say", "hello")
+    assert result.exit_code == 0
+    assert "first_audio_ms" in result.stderr
+    assert result.stdout == ""
+
+
+async def test_through_a_bad_network_it_says_what_was_lost(serve: Serve) -> None:
+    server = await serve(lab=True)
+    bad = json.dumps({"down": {"loss_list": [0] * 4 + [1], "delay_ms": 30}})
+    result = await legato_listen(server.url, "--say", "m" * 24, "--network", bad, "--json")
+    figures = json.loads(result.stdout.splitlines()[-1])
+    assert figures["packets"]["lost"] > 5
+    assert figures["lost_speech_s"] + figures["repaired_s"] > 0.1
+    assert 0 <= figures["concealed_share"] < 0.4
+    assert figures["first_audio_ms"] > 60
+
+
+async def test_nobody_there_is_a_sentence_and_exit_code_2(tmp_path: Path) -> None:
+    result = await legato_listen("http://127.0.0.1:9", "--say", "hello", "-o", str(tmp_path / "never.wav"))
+    assert result.exit_code == 2
+    assert result.stderr.startswith("No server can be reached at http://127.0.0.1:9")
+    assert not (tmp_path / "never.wav").exists()
+
+
+REFUSALS = (
+    (("--say", "hello", "--voice", "nobody"), "no voice 'nobody'"),
+    (("--say", "hello", "--profile", "party"), "no profile 'party'"),
+    (("--say", "hello", "--carrier", "pigeon"), "no carrier 'pigeon'"),
+    (("--say", "  "), "."),
+    (("--say", "hello", "--network", "bad"), "nothing at this address"),
+    (("--say", "hello", "--network", "{bad"), "is not JSON"),
+)
+
+
+async def test_a_refusal_is_a_sentence_and_exit_code_2(serve: Serve) -> None:
+    server = await serve()
+    for arguments, says in REFUSALS:
+        result = await legato_listen(server.url, *arguments)
+        assert result.exit_code == 2, arguments
+        assert says in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1
+
+
+async def test_a_file_that_cannot_be_written_is_said(serve: Serve, tmp_path: Path) -> None:
+    server = await serve()
+    result = await legato_listen(server.url, "--say", "hi", "-o", str(tmp_path / "no" / "such.wav"))
+    assert result.exit_code == 1
+    assert "cannot be written" in result.stderr
+
+
+async def test_control_c_leaves_cleanly(serve: Serve) -> None:
+    server = await serve()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", COMMAND, server.url, "--say", "m" * 300, stderr=asyncio.subprocess.PIPE
+    )
+    await server.until(lambda: any(one.snapshot()["speaking"] for one in server.listeners))
+    process.send_signal(signal.SIGINT)
+    _, stderr = await asyncio.wait_for(process.communicate(), 10)
+    assert process.returncode == 130
+    assert stderr.decode().strip() == "Stopped."
+    await server.until(lambda: not len(server.listeners), 3)

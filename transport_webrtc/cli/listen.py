@@ -1,0 +1,171 @@
+"""`legato listen`: a native listener, no browser; says a text, hears it over WebRTC and keeps what was heard."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ..client import Client
+
+UNREACHABLE = 2
+FAILED = 1
+STOPPED = 130
+"""128 + SIGINT, as shells have it."""
+LINGER_S = 0.3
+"""After the server thinks that the last sample is heard: what a longer buffer still holds."""
+PLAN_FIELDS = ("carrier", "bitrate", "bandwidth", "frame_ms", "protection", "lead_s", "tier", "reason")
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the verb."""
+
+    @app.command()
+    def listen(
+        url: Annotated[str, typer.Argument(help="Address of a server, such as http://127.0.0.1:8080")],
+        say: Annotated[str, typer.Option("--say", help="The text to be spoken.")],
+        out: Annotated[
+            Path | None, typer.Option("--out", "-o", help="WAV file for what was heard, 48 kHz, from the request on.")
+        ] = None,
+        profile: Annotated[str | None, typer.Option(help="voice_chat, narration or navigation.")] = None,
+        voice: Annotated[str | None, typer.Option(help="The voice that speaks; the server's own by default.")] = None,
+        carrier: Annotated[str, typer.Option(help="auto, audio or data.")] = "auto",
+        token: Annotated[
+            str | None, typer.Option(envvar="LEGATO_TOKEN", help="Bearer token of a server that asks for one.")
+        ] = None,
+        network: Annotated[
+            str | None,
+            typer.Option(help="Of a server with a lab: the network to hear it through, such as bad, or JSON."),
+        ] = None,
+        as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
+    ) -> None:
+        """Hear a text over WebRTC without a browser, and measure what was heard.
+
+        Times are counted from the request; gaps and concealment come from this listener's own packets, so that no
+        rendering is needed to compare with. Example: `legato listen http://127.0.0.1:8080 --say "Hello." -o heard.wav`
+        """
+        options = {"voice": voice, "profile": profile, "carrier": carrier, "token": token}
+        raise typer.Exit(run(url, say, out=out, options=options, network=network, as_json=as_json))
+
+
+def run(
+    url: str, text: str, *, out: Path | None, options: dict[str, str | None], network: str | None, as_json: bool
+) -> int:
+    """Listens once; `options` are those of `Client`. Returns the exit code."""
+    try:
+        from ..client import ListenError
+
+        try:
+            figures, failure = asyncio.run(_listen(url, text, out=out, options=options, network=network))
+        except ListenError as error:
+            typer.echo(str(error), err=True)
+            return UNREACHABLE
+        except OSError as error:
+            typer.echo(f"{out} cannot be written: {error.strerror}.", err=True)
+            return FAILED
+    except KeyboardInterrupt:
+        typer.echo("Stopped.", err=True)
+        return STOPPED
+    if as_json:
+        typer.echo(json.dumps(figures))
+    else:
+        _show(figures, out)
+    if failure is not None:
+        typer.echo(failure, err=True)
+        return FAILED
+    return 0
+
+
+async def _listen(
+    url: str, text: str, *, out: Path | None, options: dict[str, Any], network: str | None
+) -> tuple[dict[str, Any], str | None]:
+    """The figures, and why the speech was not heard to its end where it was not. Raises ListenError, OSError."""
+    from adaptive.audio.wav import write_wav
+    from adaptive.ticks import TICK_RATE
+
+    from ..client import Client
+
+    async with Client(url, **options) as client:
+        if network is not None:
+            await client.network(_network(network))
+        asked = client.ear.playout.now
+        name = await client.say(text)
+        ended = await client.told("finished", "failed", "interrupted", id=name)
+        await asyncio.sleep(LINGER_S + client.ear.playout.delay_s)
+        snapshot = await client.snapshot()
+        heard = client.ear.heard(asked)
+        if out is not None:
+            with out.open("wb") as file:
+                write_wav(file, heard, TICK_RATE)
+        failure = None if ended["event"] == "finished" else ended.get("message", "The speech was interrupted.")
+        return _figures(client, ended, snapshot, asked=asked), failure
+
+
+def _network(text: str) -> dict[str, Any]:
+    """A preset's name, or changes as JSON. Raises ListenError."""
+    from ..client import ListenError
+
+    if not text.lstrip().startswith("{"):
+        return {"preset": text}
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ListenError(f"--network is not JSON: {error}.") from error
+
+
+def _figures(client: "Client", ended: dict[str, Any], snapshot: dict[str, Any], *, asked: float) -> dict[str, Any]:
+    """As `--json` prints them; what was not measured is None."""
+    from adaptive.ticks import to_seconds
+
+    from ..hearing import hearing
+
+    ear, counters = client.ear, client.ear.playout.counters
+    found = hearing(ear.heard(asked), ear.playout.gaps, started=asked)
+    position, ticks = ended.get("position"), ended.get("ticks")
+    return {
+        "connected_ms": _ms(client.connected_s),
+        "first_audio_ms": _ms(found.first_audio_s),
+        "duration_s": _rounded(found.duration_s),
+        "lost_speech_s": _rounded(found.lost_s),
+        "largest_gap_ms": _ms(found.largest_gap_s),
+        "concealed_share": _rounded(found.concealed, 5),
+        "plans": [
+            {"at_s": plan["at"], **{field: plan.get(field) for field in PLAN_FIELDS}} for plan in snapshot["plans"]
+        ],
+        "position_s": None if position is None else round(to_seconds(position), 3),
+        "rendered_s": None if ticks is None else round(to_seconds(ticks), 3),
+        "voice": snapshot.get("voice"),
+        "profile": snapshot.get("profile"),
+        "packets": {"received": counters.received, "lost": counters.lost, "discarded": counters.discarded},
+        "repaired_s": round(to_seconds(counters.repaired), 3),
+    }
+
+
+def _show(figures: dict[str, Any], out: Path | None) -> None:
+    """A table for people, on stderr."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None)
+    for name, value in figures.items():
+        if name != "plans":
+            table.add_row(name, "not measured" if value is None else str(value))
+    for plan in figures["plans"]:
+        shown = (
+            f"{plan['bitrate'] // 1000}k {plan['bandwidth']} {plan['frame_ms']}ms {plan['protection']} {plan['tier']}"
+        )
+        table.add_row(f"plan at {plan['at_s']:.2f} s", f"{shown} ({plan['reason']})")
+    Console(file=sys.stderr).print(table)
+    if out is not None:
+        typer.echo(f"Heard: {out}")
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds * 1000, 1)
+
+
+def _rounded(value: float | None, digits: int = 3) -> float | None:
+    return None if value is None else round(value, digits)
