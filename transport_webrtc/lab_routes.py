@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from .datagram_filter import LabNetwork
+from .http import read_body
 from .messages import Refused
 
 router = APIRouter(tags=["lab"])
@@ -44,12 +45,7 @@ def _network(listener_id: str, request: Request) -> LabNetwork:
 
 async def _changes(request: Request) -> dict[str, Any]:
     """The body, an object of known fields. Raises Refused."""
-    limit = request.app.state.settings.max_message_bytes
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > limit:
-            raise Refused(413, f"The body is too long; at most {limit} bytes are taken.")
+    body = await read_body(request, request.app.state.settings.max_message_bytes)
     try:
         changes = json.loads(body)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:

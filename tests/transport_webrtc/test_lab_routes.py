@@ -6,12 +6,11 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 from aiortc import RTCConfiguration, RTCPeerConnection
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI
 
 from transport_webrtc.datagram_filter import LabNetwork
+from transport_webrtc.http import add_refusals
 from transport_webrtc.lab_routes import router
-from transport_webrtc.messages import Refused
 
 
 @pytest.fixture
@@ -25,10 +24,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
     app.state.settings = types.SimpleNamespace(max_message_bytes=2000)
     app.state.listeners = {name: types.SimpleNamespace(network=network) for name, network in networks.items()}
 
-    @app.exception_handler(Refused)
-    async def refused(_: Request, error: Refused) -> JSONResponse:
-        return JSONResponse({"error": error.sentence}, error.status)
-
+    add_refusals(app)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://legato") as client:
         yield client
     await pc.close()
@@ -74,7 +70,7 @@ async def test_a_network_is_read_changed_and_made_clean_again(client: httpx.Asyn
         (b'{"down": {"loss": NaN}}', 422, "loss must be 0 to 1"),
         (b'{"down": {"lag": 2}}', 422, "A link has no setting 'lag'"),
         (b'{"down": {"loss": 0.1}, "up": {"rate_kbps": -3}}', 422, "rate_kbps must be"),
-        (b'{"down": {"trace": [' + b"1," * 1200 + b"1]}}", 413, "too long"),
+        (b'{"down": {"trace": [' + b"1," * 1200 + b"1]}}", 413, "larger than"),
     ],
 )
 async def test_what_is_wrong_is_said_and_changes_nothing(
