@@ -76,8 +76,15 @@ class Worker(asyncio.Protocol):
 
     async def start(self) -> None:
         """Starts the process; `ready` waits until it has loaded its voices. Raises OSError where none can be made."""
-        loop = asyncio.get_running_loop()
-        await loop.create_unix_connection(lambda: self, sock=self._spawn())
+        ours = self._spawn()
+        try:
+            await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=ours)
+        except BaseException:  # cancelled, most likely: nobody has this process in hand yet
+            self._process.kill()
+            self._process.wait()
+            ours.close()
+            self._in_hand.close()
+            raise
         self.send(self._setup)
         self._schedule_check()
 
