@@ -50,10 +50,10 @@ class Events:
             sink(numbered.event)
         self._sinks.append(sink)
 
-    def detach(self, sink: Callable[[dict[str, Any]], None]) -> None:
-        """Ends what `attach` began."""
-        if sink in self._sinks:
-            self._sinks.remove(sink)
+    @property
+    def streams(self) -> int:
+        """How many follow at present."""
+        return len(self._queues)
 
     async def stream(self, after: int | None = None) -> AsyncIterator[Numbered]:
         """Events as they happen until the listener is gone; with `after`, first the kept ones behind that number."""

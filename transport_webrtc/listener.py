@@ -40,6 +40,8 @@ CONNECTING_S = 30.0
 """A listener that has not connected by then is closed."""
 VANISHED_S = 30.0
 """So is one of which nothing has been heard for so long; ICE consent (RFC 7675) runs out in the same time."""
+COUNTED_S = 5.0
+"""Without counters on the feedback channel for so long, those of RTCP are taken."""
 NARROW = 40_000
 """bit/s on the wire; a plan of no more than that leaves little room for pings and events beside the speech."""
 HEARD_AFTER_S = 0.06
@@ -187,15 +189,15 @@ class Listener:
     async def _close(self, reason: str) -> None:
         log.info("Listener %s… leaves: %s.", self.id[:6], reason)
         self.state = "closed"
-        self._loop.cancel()
-        await asyncio.gather(self._loop, return_exceptions=True)
-        self._speaker.close()
-        await self._peer.close()
-        if self._control is not None:
-            self.events.detach(self._control.send)
-        self.events.close()
-        self._observer.forget(self.id)
-        self._on_closed(self)
+        try:
+            self._loop.cancel()
+            await asyncio.gather(self._loop, return_exceptions=True)
+            self._speaker.close()
+            await self._peer.close()
+        finally:
+            self.events.close()
+            self._observer.forget(self.id)
+            self._on_closed(self)
 
     async def _run(self) -> None:
         try:
@@ -284,7 +286,7 @@ class Listener:
     def _rtcp_report(self, report: NetworkReport) -> None:
         self._rtcp_at = report.at
         counted = self._feedback.last_counters if self._feedback else None
-        if counted is None or report.at - counted > VANISHED_S / 6:
+        if counted is None or report.at - counted > COUNTED_S:
             self._network_report(report)
 
     def _network_report(self, report: NetworkReport) -> None:

@@ -19,6 +19,8 @@ from .listeners import Listeners
 from .messages import Message, Refused, SayMessage, parse_message
 from .settings import Settings
 
+MAX_STREAMS = 16
+"""That follow one listener at a time."""
 PING_S = 15
 """A comment this often keeps an event stream open through proxies."""
 
@@ -49,6 +51,8 @@ def api_router(settings: Settings, listeners: Listeners, renderer: Renderer) -> 
         if after is not None and not (after.isascii() and after.isdigit() and len(after) < 16):
             raise Refused(400, "Last-Event-ID must be the number of an event of this listener.")
         told = listeners.get(listener_id).events
+        if told.streams >= MAX_STREAMS:
+            raise Refused(429, f"At most {MAX_STREAMS} streams follow one listener; close another one first.")
         return EventSourceResponse(_stream(told, None if after is None else int(after)), ping=PING_S)
 
     @router.post("/listen/{listener_id}/speak")

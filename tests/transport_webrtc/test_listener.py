@@ -223,6 +223,9 @@ async def test_voices_profiles_and_the_page(server) -> None:
     assert page.status_code == 200
     assert "<html" in page.text
     assert (await server.client.get("/static/page.js")).headers["content-type"].startswith("text/javascript")
+    docs = (await server.client.get("/docs")).text
+    assert "/v1/listen/{listener_id}/speak" in docs
+    assert "http" not in docs.replace("http-equiv", ""), "it loads nothing from elsewhere"
     charts = await server.client.get("/vendor/plotly.min.js")
     assert len(charts.content) > 1_000_000
     assert (await server.client.get("/healthz")).json() == {"alive": True}

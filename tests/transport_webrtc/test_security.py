@@ -1,6 +1,7 @@
 """Limits, tokens, noise and silence about what is private."""
 
 import asyncio
+import contextlib
 import logging
 import os
 
@@ -159,6 +160,20 @@ async def test_a_flood_on_the_control_channel(server, ear) -> None:
     assert sum(event.get("status") == 429 for event in one.events) <= 3, "complaints do not flood either"
     one.send({"say": "Later.", "id": "a"})
     await one.told("finished", id="a")
+
+
+async def test_streams_of_one_listener_are_counted(server, ear) -> None:
+    one = ear(server)
+    await one.connect()
+    events = f"{one.location}/events"
+    async with contextlib.AsyncExitStack() as streams:
+        for _ in range(16):
+            response = await streams.enter_async_context(server.client.stream("GET", events))
+            assert response.status_code == 200
+        listener = next(iter(server.listeners))
+        await server.until(lambda: listener.events.streams == 16)
+        assert (await server.client.get(events)).status_code == 429
+    await server.until(lambda: listener.events.streams == 0)
 
 
 async def test_unknown_channels_are_ignored(server, ear) -> None:
