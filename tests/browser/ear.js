@@ -1,5 +1,5 @@
-// Put into a page before its own scripts: records what comes out of the receiver of every peer connection, and keeps the
-// connections so that their statistics can be read.
+// Put into a page before its own scripts: records what comes out of the receiver of every peer connection, and keeps what
+// the server told and the connections, so that their statistics can be read.
 (() => {
   const RATE = 48000;
   const RECORDER = `
@@ -19,7 +19,7 @@
         return true;
       }
     });`;
-  const ear = (globalThis.ear = {blocks: [], connections: [], failure: null});
+  const ear = (globalThis.ear = {blocks: [], connections: [], events: [], failure: null});
 
   ear.attach = async (track) => {
     const context = (ear.context = new AudioContext({sampleRate: RATE, latencyHint: "interactive"}));
@@ -73,6 +73,11 @@
       this.addEventListener("track", ({track}) => {
         if (track.kind === "audio") ear.attach(track).catch((error) => (ear.failure = String(error)));
       });
+    }
+    createDataChannel(label, options) {
+      const channel = super.createDataChannel(label, options);
+      if (label === "control") channel.addEventListener("message", ({data}) => ear.events.push(JSON.parse(data)));
+      return channel;
     }
   };
 })();

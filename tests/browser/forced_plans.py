@@ -1,22 +1,27 @@
-"""A controller, installed as anybody's would be, that goes through the same plans whatever the network is like."""
+"""A controller, installed as anybody's would be, that goes down and up again whatever the network is like."""
 
-from adaptive.control.plan import Bandwidth, Plan, Reason, Rung
+from adaptive.control.ladder import RUNGS
+from adaptive.control.plan import Plan, Reason, Rung
 from adaptive.control.profiles import Profile
 
-HOLD_S = 0.8
-RUNGS = (
-    Rung(bitrate=32_000, bandwidth=Bandwidth.FB, frame_ms=20),
-    Rung(bitrate=12_000, bandwidth=Bandwidth.WB, frame_ms=60),
-    Rung(bitrate=24_000, bandwidth=Bandwidth.SWB, frame_ms=40),
-    Rung(bitrate=16_000, bandwidth=Bandwidth.WB, frame_ms=20),
+HOLD_S = 1.0
+LOWEST, _, SAFE, FAIR, GOOD, _ = RUNGS
+WAY: tuple[tuple[Rung, str], ...] = (
+    (GOOD, "full"),
+    (LOWEST, "light"),
+    (SAFE, "light"),
+    (FAIR, "light"),
+    (FAIR, "mixed"),
+    (GOOD, "mixed"),
 )
-TIERS = ("full", "light", "mixed")
+"""What the adaptive controller does when the network gets bad and good again, only faster."""
 
 
 class ForcedController:
-    """Changes rung and tier every `HOLD_S` seconds."""
+    """Changes the plan every `HOLD_S` seconds, around and around."""
 
     def __init__(self, *, profile: Profile) -> None:
+        self._delay_s = profile.clean_playout_delay_s
         self._begun: float | None = None
 
     def _ignore(self, fact: object) -> None:
@@ -28,5 +33,5 @@ class ForcedController:
         """The plan whose turn it is."""
         if self._begun is None:
             self._begun = now
-        turn = int((now - self._begun) / HOLD_S)
-        return Plan(rung=RUNGS[turn % len(RUNGS)], tier=TIERS[turn % len(TIERS)], reason=Reason.FORCED)
+        rung, tier = WAY[int((now - self._begun) / HOLD_S) % len(WAY)]
+        return Plan(rung=rung, tier=tier, reason=Reason.FORCED, playout_delay_s=self._delay_s)

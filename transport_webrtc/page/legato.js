@@ -84,7 +84,7 @@ export class Listener extends EventTarget {
     this.#feedback.onarrival = () => this.state === "disconnected" && this.#setState("connected");
     this.#control.onopen = () => this.#flush();
     this.#control.onmessage = ({data}) => this.#onControl(data);
-    this.#control.onclose = () => this.#end("The server ended the connection.");
+    this.#control.onclose = () => this.#end("The server ended the connection.", false);
     this.#pc.onconnectionstatechange = () => this.#onConnection();
 
     /** Plays the speech. */
@@ -236,14 +236,14 @@ export class Listener extends EventTarget {
     }
   }
 
-  /** @param {string} message */
-  #end(message) {
+  /** @param {string} message @param {boolean} goodbye whether the server does not know yet */
+  #end(message, goodbye = true) {
     if (this.state === "closed") return;
     this.#setState("closed", message);
     clearInterval(this.#watch);
-    this.#pc.close();
     if (this.audio.srcObject === this.#stream) this.audio.srcObject = null;
-    this.#resource.leave();
+    // In this order: a server that saw the connection close would not know the listener that says goodbye.
+    void Promise.resolve(goodbye && this.#resource.leave()).finally(() => this.#pc.close());
   }
 
   /** @param {State} state @param {string} [message] */

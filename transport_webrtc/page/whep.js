@@ -87,8 +87,9 @@ export class Resource {
   }
 
   /** Lets the server forget the listener at once; it would notice by itself, later. */
-  leave() {
-    if (this.url) fetch(this.url, {method: "DELETE", headers: this.#headers(), keepalive: true}).catch(() => undefined);
+  async leave() {
+    if (!this.url) return;
+    await fetch(this.url, {method: "DELETE", headers: this.#headers(), keepalive: true}).catch(() => undefined);
   }
 
   /** ICE servers in the `Link` headers of the endpoint (RFC 9725 section 4.6). @returns {Promise<RTCIceServer[]>} */

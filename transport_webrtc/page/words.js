@@ -41,6 +41,7 @@ export class Transcript {
     if (this.#utterances.has(id)) return;
     const utterance = new Utterance(text);
     this.#utterances.set(id, utterance);
+    utterance.item.dataset.id = id;
     this.#list.append(utterance.item);
     this.#list.scrollTop = this.#list.scrollHeight;
     const ended = [...this.#utterances].filter(([, one]) => one.ended);
