@@ -2,13 +2,14 @@
 
 from time import perf_counter
 
-from adaptive.speech.clause import ClauseStream
+from adaptive.audio.resampling import resample
 from adaptive.speech.renderer import Chunk, Rendered, RenderEvent
 from adaptive.speech.voice import Voice
+from adaptive.ticks import TICK_RATE
 
 
 class WholeStream:
-    """Stands in for `SpeechStream` in a render worker. The same voice, tier, resampling and edges; one chunk."""
+    """Stands in for `SpeechStream` in a render worker. The same voice, tier and resampling; one chunk."""
 
     def __init__(self, voice: Voice, *, speed: float = 1.0, seed: int = 0) -> None:
         self.position = 0
@@ -33,7 +34,7 @@ class WholeStream:
         prepared = self._voice.prepare(self._text.strip(), speed=self._speed, seed=self._seed)
         if not prepared.frames:
             return [Rendered(ticks=0)]
-        samples = ClauseStream(prepared, self._voice.info).next(prepared.frames, tier)
+        samples = resample(prepared.decode(0, prepared.frames, tier=tier), self._voice.info.rate, TICK_RATE)
         self.position = len(samples)
         took = perf_counter() - started
         chunk = Chunk(start=0, samples=samples, tier=tier, frames=prepared.frames, render_s=took, clause=0)
