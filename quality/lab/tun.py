@@ -29,6 +29,8 @@ SERVER_ADDRESS = "10.88.0.1"
 CLIENT_ADDRESS = "10.88.0.2"
 DEVICE = "/dev/net/tun"
 MTU = 1400
+MOST_REQUEST_BYTES = 1 << 24
+"""Of one request: a minute of an LTE trace is half a megabyte."""
 _TUNSETIFF = 0x400454CA
 _IFF_TUN, _IFF_NO_PI = 0x0001, 0x1000
 
@@ -89,6 +91,15 @@ class TunRig:
         """Every RTP packet so far, per direction: [time (monotonic), SSRC, sequence number, bytes, delivered]."""
         return self._ask({"packets": True})["packets"]
 
+    def wire(self) -> dict[str, list[list[float | None]]]:
+        """Every packet of any kind so far, per direction: [time (monotonic), bytes, ms of queue before it; None is
+        for ever]."""
+        return self._ask({"wire": True})["wire"]
+
+    def restart(self, seed: int) -> None:
+        """New links that do nothing to a packet, with nothing counted or logged; what was on its way is lost."""
+        self._ask({"restart": seed})
+
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         with socket.socket(socket.AF_UNIX) as s:
             s.connect(str(self._socket))
@@ -102,13 +113,18 @@ class TunRig:
 class _Direction:
     """One direction in real time: reads from one device, writes to the other when the model says so."""
 
-    def __init__(self, model: Link[Any], source: int, sink: int) -> None:
-        self.model: Link[Any] = model
+    def __init__(self, seed: int, source: int, sink: int) -> None:
         self._source, self._sink = source, sink
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-        self.log: list[list[Any]] = []
+        self.restart(seed)
         self._loop.add_reader(source, self._read)
+
+    def restart(self, seed: int) -> None:
+        """A new link, and nothing logged."""
+        self.model: Link[Any] = Link(seed=seed)
+        self.log: list[list[Any]] = []
+        self.wire: list[list[float | None]] = []
 
     def change(self, settings: dict[str, Any]) -> None:
         self.model.set(now=time.monotonic(), **settings)
@@ -117,6 +133,7 @@ class _Direction:
     def _read(self) -> None:
         now = time.monotonic()
         for packet in _packets(self._source):
+            self.wire.append([now, len(packet), self.model.flow(now).queue_delay_ms])
             entry = _rtp(now, packet)
             if entry is not None:
                 self.log.append(entry)
@@ -184,12 +201,17 @@ def _namespace(name: str, device: str, address: str, peer: str) -> int:
 
 def _answer(directions: dict[str, _Direction], request: dict[str, Any]) -> dict[str, Any]:
     which = request.get("direction", "both")
+    if "restart" in request:
+        for number, direction in enumerate(directions.values()):
+            direction.restart(request["restart"] + number)
     for name, direction in directions.items():
         if request.get("set") and which in ("both", name):
             direction.change(request["set"])
     answer: dict[str, Any] = {name: asdict(d.model.flow(time.monotonic())) for name, d in directions.items()}
     if request.get("packets"):
         answer["packets"] = {name: d.log for name, d in directions.items()}
+    if request.get("wire"):
+        answer["wire"] = {name: d.wire for name, d in directions.items()}
     return answer
 
 
@@ -216,10 +238,10 @@ async def _run(control: str, server: str, client: str, seed: int) -> None:
         to_server = _namespace(server, f"lgs{os.getpid()}", SERVER_ADDRESS, CLIENT_ADDRESS)
         to_client = _namespace(client, f"lgc{os.getpid()}", CLIENT_ADDRESS, SERVER_ADDRESS)
         directions = {
-            "down": _Direction(Link(seed=seed), to_server, to_client),
-            "up": _Direction(Link(seed=seed + 1), to_client, to_server),
+            "down": _Direction(seed, to_server, to_client),
+            "up": _Direction(seed + 1, to_client, to_server),
         }
-        listening = await asyncio.start_unix_server(_served(directions), control)
+        listening = await asyncio.start_unix_server(_served(directions), control, limit=MOST_REQUEST_BYTES)
         print("ready", flush=True)
         async with listening:
             await stop.wait()

@@ -65,6 +65,20 @@ def test_a_wrong_setting_is_answered_with_a_sentence(rig: TunRig) -> None:
         rig.set("down", los=0.1)
 
 
+def test_the_wire_names_every_packet_and_its_queue_and_a_restart_forgets(rig: TunRig) -> None:
+    rig.restart(5)
+    rig.set("down", delay_ms=50, rate_kbps=200, queue_bytes=30_000)
+    took = stream(rig)
+    wire = [entry for entry in rig.wire()["down"] if entry[1] == 68]
+    assert len(wire) == COUNT
+    assert len(took) + rig.stats()["down"]["overflow_packets"] == COUNT
+    assert max(entry[2] for entry in wire) == pytest.approx(30_000 * 8 / 200, rel=0.02), "more came than could leave"
+    assert max(took.values()) == pytest.approx(0.05 + 30_000 * 8 / 200_000, rel=0.05)
+    rig.restart(6)
+    assert rig.wire()["down"] == []
+    assert rig.stats()["down"]["offered_packets"] == 0
+
+
 def test_nothing_is_left_behind() -> None:
     with TunRig() as rig:
         names = {rig.server, rig.client}
