@@ -11,9 +11,10 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from aiortc import RTCRtpSender
+from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCRtpSender
 
 LOOPBACK = "127.0.0.1"
+_JITTER_BUFFER = "_RTCRtpReceiver__jitter_buffer"
 
 
 class UnsupportedAiortc(ImportError):
@@ -50,6 +51,8 @@ def check() -> None:
         _refuse("Connection._protocols", "the lab's network is put around the sockets there")
     if "_ssrc" not in RTCRtpSender.__init__.__code__.co_names:
         _refuse("RTCRtpSender._ssrc", "receiver reports are told apart by it")
+    if _JITTER_BUFFER not in RTCRtpReceiver.__init__.__code__.co_names:
+        _refuse(f"RTCRtpReceiver.{_JITTER_BUFFER}", "a native listener takes its packets there")
 
 
 def _refuse(name: str, why: str) -> None:
@@ -104,3 +107,32 @@ def gather_on_loopback(sender: RTCRtpSender, *, always: bool) -> None:
         return await inner(component=component, addresses=wanted, **options)
 
     connection.get_component_candidates = with_loopback  # type: ignore[method-assign, assignment]
+
+
+def datagram_protocols(pc: RTCPeerConnection) -> list[Any]:
+    """The aioice protocols of a connection whose local description is set: one for each socket, with its `transport`
+    and what asyncio calls on it."""
+    transports = {transceiver.sender.transport.transport for transceiver in pc.getTransceivers()}
+    if pc.sctp is not None:
+        transports.add(pc.sctp.transport.transport)
+    return [protocol for transport in transports for protocol in transport.iceGatherer._connection._protocols]
+
+
+def take_packets(receiver: RTCRtpReceiver, see: Callable[[int, int, bytes], None]) -> None:
+    """Gives the packets of `receiver` to `see(sequence number, timestamp, payload)`; aiortc goes on with RTCP.
+
+    Its own jitter buffer would pass a lost packet over in silence, and only when the sixteenth after it has come.
+    """
+    setattr(receiver, _JITTER_BUFFER, _Tap(see))
+
+
+class _Tap:
+    """Stands where aiortc keeps its jitter buffer: shows each packet, and gives nothing on to be decoded there."""
+
+    def __init__(self, see: Callable[[int, int, bytes], None]) -> None:
+        self._see = see
+
+    def add(self, packet: Any) -> tuple[bool, None]:
+        """Called by aiortc for each packet; a keyframe is never to be asked for, and no frame is complete."""
+        self._see(packet.sequence_number, packet.timestamp, packet.payload)
+        return False, None

@@ -52,7 +52,7 @@ def authorised(request: Request, settings: Settings) -> bool:
     if settings.token is None:
         return True
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
-    same = hmac.compare_digest(given.strip().encode(), settings.token.get_secret_value().encode())
+    same = hmac.compare_digest(given.strip().encode("latin-1"), settings.token.get_secret_value().encode())
     return scheme.lower() == "bearer" and same
 
 

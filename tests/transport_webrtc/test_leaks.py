@@ -26,7 +26,7 @@ async def cycle(server, ear) -> None:
     """One listener: connects, speaks, follows its events, leaves."""
     one = ear(server)
     await one.connect()
-    one.send({"say": "Hello.", "id": "a"})
+    one.send({"say": "Hi.", "id": "a"})
     await one.told("finished", id="a")
     await one.close()
     await server.until(lambda: len(server.listeners) == 0)

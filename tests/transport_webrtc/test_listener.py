@@ -44,7 +44,7 @@ async def read_events(
 async def test_a_tone_is_heard_whole_and_in_tune(server, ear) -> None:
     one = ear(server)
     await one.connect()
-    text = "A tone that can be measured, clause after clause, from here to there."
+    text = "A tone to be measured, clause after clause."
     one.send({"say": text, "id": "a"})
     finished = await one.told("finished", id="a")
     await asyncio.sleep(0.3)
