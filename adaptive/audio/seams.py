@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Samples = NDArray[np.float32]
 Signal = NDArray[np.float32] | NDArray[np.float64]
 
-TIE = 1e-4
+TIE = 2e-3
 """Correlations this close to the best count as equal; of those the shortest lag is taken (a steady tone has many)."""
 
 RELATED = 0.5

@@ -2,7 +2,8 @@
 
 import os
 import wave
-from typing import IO
+from contextlib import AbstractContextManager, nullcontext
+from typing import IO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ def write_wav(target: Target, samples: Samples, rate: int) -> None:
     if np.ndim(samples) != 1:
         raise ValueError(f"A WAV file is written from one row of samples, not from shape {np.shape(samples)}.")
     whole = np.rint(np.clip(samples, -1.0, 1.0) * _FULL_SCALE).astype("<i2")
-    with wave.open(os.fspath(target) if isinstance(target, os.PathLike) else target, "wb") as file:
+    with _opened(target, "wb") as stream, wave.open(stream, "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(rate)
@@ -34,7 +35,7 @@ def read_wav(source: Target) -> tuple[Samples, int]:
     Raises OSError where the path cannot be read, ValueError for what is not a WAV file of 16-bit samples.
     """
     try:
-        with wave.open(os.fspath(source) if isinstance(source, os.PathLike) else source, "rb") as file:
+        with _opened(source, "rb") as stream, wave.open(stream, "rb") as file:
             channels, width, rate = file.getnchannels(), file.getsampwidth(), file.getframerate()
             data = file.readframes(file.getnframes())
     except (wave.Error, EOFError) as error:
@@ -43,3 +44,10 @@ def read_wav(source: Target) -> tuple[Samples, int]:
         raise ValueError(f"Only WAV files of 16-bit samples are read; this one has {8 * width} bits.")
     whole = np.frombuffer(data, dtype="<i2").reshape(-1, channels)
     return (whole.mean(axis=1) / _FULL_SCALE).astype(np.float32), rate
+
+
+def _opened(target: Target, mode: str) -> AbstractContextManager[IO[bytes]]:
+    """A path opened; a file as it is, left open by whoever leaves the context."""
+    if isinstance(target, str | os.PathLike):
+        return cast(IO[bytes], open(target, mode))
+    return nullcontext(target)
