@@ -81,7 +81,7 @@ class Speaker:
         current, waiting = self._turns.current, self._turns.waiting
         if message.interrupt and current is not None:
             self._interrupt(current)
-        elif (current is not None or len(waiting)) and len(waiting) >= self._limits.max_waiting:
+        elif len(waiting) >= self._limits.max_waiting:
             raise Refused(429, f"{len(waiting)} utterances are waiting already; say it again when one has ended.")
         priority = profile.priority if message.priority is None else message.priority
         place = 0 if message.interrupt else waiting.place(priority) + (current is not None)
