@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 from aiortc import RTCConfiguration, RTCDataChannel, RTCPeerConnection, RTCSessionDescription
 
-from .aiortc_private import gather_on_loopback
+from . import aiortc_private
 from .ear import Ear
 
 
@@ -67,9 +67,10 @@ class Client:
 
     async def connect(self) -> None:
         """Offers to listen, and returns when the connection and its channels are open."""
+        aiortc_private.check()
         transceiver = self._pc.addTransceiver("audio", direction="recvonly")
         loopback = urlsplit(self.url).hostname in ("localhost", "127.0.0.1", "::1")
-        gather_on_loopback(transceiver.sender, always=loopback)
+        aiortc_private.gather_on_loopback(transceiver.sender, always=loopback)
         self.ear.listen(transceiver.receiver)
         self._pc.on("connectionstatechange", self._wake)
         self._control = self._pc.createDataChannel("control")

@@ -13,7 +13,7 @@ from aiortc import RTCPeerConnection
 
 from quality.lab import PRESETS, Link, LinkSettings, Path
 
-from .aiortc_private import UnsupportedAiortc
+from .aiortc_private import datagram_protocols
 
 HEADERS = 28
 """Bytes of an IPv4 and a UDP header, which a datagram's payload does not show (RFC 791, RFC 768)."""
@@ -198,21 +198,3 @@ class _Transport:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
-
-
-def datagram_protocols(pc: RTCPeerConnection) -> list[Any]:
-    """The aioice protocols of a connection, one for each socket. Reaches into private names, all of them here:
-    `RTCIceTransport._connection` and `aioice.Connection._protocols`.
-
-    Raises `UnsupportedAiortc` where an installed version has them no more.
-    """
-    transports = {transceiver.sender.transport.transport for transceiver in pc.getTransceivers()}
-    if pc.sctp is not None:
-        transports.add(pc.sctp.transport.transport)
-    protocols: list[Any] = []
-    for transport in transports:
-        connection: Any = getattr(transport, "_connection", None)
-        if not isinstance(getattr(connection, "_protocols", None), list):
-            raise UnsupportedAiortc("aiortc or aioice changed where it keeps its sockets; the lab cannot reach them.")
-        protocols += [p for p in connection._protocols if p not in protocols]
-    return protocols

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from aiortc import RTCDataChannel, RTCRtpReceiver
@@ -11,7 +10,7 @@ from aiortc import RTCDataChannel, RTCRtpReceiver
 from adaptive.speech.voice import Samples
 from adaptive.ticks import to_ticks
 
-from .aiortc_private import UnsupportedAiortc
+from .aiortc_private import take_packets
 from .playout import Playout
 
 PULL_S = 0.02
@@ -78,26 +77,3 @@ class Ear:
         while True:
             self._take_out()
             await asyncio.sleep(PULL_S)
-
-
-class _Tap:
-    """Stands where aiortc keeps its jitter buffer: shows each packet, and gives nothing on to be decoded there."""
-
-    def __init__(self, see: Callable[[int, int, bytes], None]) -> None:
-        self._see = see
-
-    def add(self, packet: Any) -> tuple[bool, None]:
-        self._see(packet.sequence_number, packet.timestamp, packet.payload)
-        return False, None
-
-
-def take_packets(receiver: RTCRtpReceiver, see: Callable[[int, int, bytes], None]) -> None:
-    """Gives the packets of one receiver to `see(sequence number, timestamp, payload)`; aiortc goes on with RTCP.
-
-    Reaches into one private name: `RTCRtpReceiver.__jitter_buffer`. That buffer would pass a lost packet over in
-    silence, and only when the sixteenth after it has come. Raises `UnsupportedAiortc` where there is no such name.
-    """
-    name = "_RTCRtpReceiver__jitter_buffer"
-    if not hasattr(getattr(receiver, name, None), "add"):
-        raise UnsupportedAiortc("aiortc changed where it keeps its jitter buffer; a native listener cannot hear.")
-    setattr(receiver, name, _Tap(see))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pytest
 from aiortc import RTCConfiguration, RTCDataChannel, RTCPeerConnection
 
-from transport_webrtc.aiortc_private import gather_on_loopback
-from transport_webrtc.datagram_filter import LabNetwork, datagram_protocols
+from transport_webrtc.aiortc_private import datagram_protocols, gather_on_loopback
+from transport_webrtc.datagram_filter import LabNetwork
 
 
 @dataclass

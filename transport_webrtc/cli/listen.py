@@ -60,7 +60,7 @@ def run(
 
         try:
             figures, failure = asyncio.run(_listen(url, text, out=out, options=options, network=network))
-        except ListenError as error:
+        except (ListenError, ImportError) as error:
             typer.echo(str(error), err=True)
             return UNREACHABLE
         except OSError as error:
