@@ -4,7 +4,7 @@ from importlib import import_module
 
 import typer
 
-VERBS = ("serve", "say", "listen", "bench", "voices", "doctor")
+VERBS = ("serve", "say", "listen", "simulate", "bench", "voices", "doctor")
 
 
 def make_app() -> typer.Typer:
