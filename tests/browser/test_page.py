@@ -85,6 +85,18 @@ def test_a_bad_network_is_one_click_away_and_the_charts_show_it(server, listen: 
     assert ear.complaints == []
 
 
+def test_an_outage_is_said_and_heals(server, listen: Callable) -> None:
+    ear = listen(server)
+    ear.open("voice=tone")
+    server.ask("PUT", f"{ear.listener}/network", {"down": {"loss": 1}, "up": {"loss": 1}})
+    ear.page.wait_for_selector("#state[data-state=disconnected]", timeout=8000)
+    assert ear.page.is_visible("#reconnect")
+    server.ask("PUT", f"{ear.listener}/network", {"preset": "clean"})
+    ear.page.wait_for_selector("#state[data-state=connected]", timeout=8000)
+    assert ear.page.is_hidden("#problem")
+    assert ear.complaints == []
+
+
 def test_a_lost_connection_is_said_and_one_click_brings_it_back(server, listen: Callable) -> None:
     ear = listen(server)
     ear.open("voice=tone")

@@ -27,7 +27,7 @@ const CHARTS = [
     title: "Bitrate",
     value: ({snapshot}) => words(snapshot.plan?.bitrate, (bits) => `${kilo(bits)} kb/s`),
     more: ({snapshot, capacity}) => [
-      [words(snapshot.sent?.kbps, (kbps) => `sent ${kbps.toFixed(0)}`), "--second"],
+      [words(snapshot.sent?.kbps, (kbps) => `sent ${kbps.toFixed(0)} kb/s`), "--second"],
       [words(capacity, (kbps) => `capacity ${kbps.toFixed(0)}`), "--third"],
     ],
     lines: [
@@ -138,7 +138,7 @@ export class Charts {
       }));
       const axis = {gridcolor: colour("--line"), zeroline: false, fixedrange: true};
       const layout = {
-        margin: {l: 46, r: 18, t: 6, b: 22},
+        margin: {l: 54, r: 18, t: 6, b: 22},
         paper_bgcolor: "rgba(0,0,0,0)",
         plot_bgcolor: "rgba(0,0,0,0)",
         font: {color: colour("--muted"), size: 11, family: "system-ui, sans-serif"},

@@ -56,7 +56,7 @@ const SLIDERS = [
     step: 0.5,
     value: same,
     place: same,
-    words: (packets) => (packets > 1 ? `${packets} on average` : "by chance"),
+    words: (packets) => (packets > 1 ? `${packets} on average` : "at random"),
   },
   {key: "delay_ms", label: "Delay, one way", max: 500, step: 5, value: same, place: same, words: ms},
   {key: "jitter_ms", label: "Jitter", max: 100, value: same, place: same, words: ms},

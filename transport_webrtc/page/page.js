@@ -6,29 +6,13 @@
  */
 
 import {Charts} from "./charts.js";
+import {EXAMPLES} from "./examples.js";
 import {connect, request} from "./legato.js";
 import {NetworkPanel} from "./network.js";
 import {describe, explain} from "./plan.js";
 import {Transcript} from "./words.js";
 
 const POLL_MS = 250;
-const EXAMPLES = {
-  Greeting:
-    "Hello, and welcome. I am made while you listen, one small piece after another. If your network gets worse I do not stop; " +
-    "I only become a little plainer, and you should not hear the place where I change.",
-  "One minute":
-    "The wind came up an hour before the ferry was due. At first it only moved the flags along the harbour wall, and nobody " +
-    "looked up. Then the water changed its colour, from green to a heavy grey, and the gulls left the masts and settled on the " +
-    "roofs of the market. Anna closed her book. She had crossed this strait more often than she could count, and she knew what " +
-    "the captain would say before he said it. We shall sail, he would say, but we shall sail slowly. And so it was. The boat " +
-    "leaned out of the harbour like an old man leaving a warm room, and every lamp on board swung to the same side. Somewhere " +
-    "below a door was knocking, twice, and then twice again. A child asked whether the sea was angry. No, said Anna, it is only " +
-    "busy. It has a great deal of water to carry from one place to another, and we happen to be standing in the way. The child " +
-    "thought about this for a long time. Then the lights of the other shore came up, one after another, and the knocking stopped.",
-  Question: "Shall we go on, or would you like to hear that again?",
-  Directions: "In two hundred metres, turn left onto Station Road. Then keep right, and follow the signs to the airport.",
-};
-
 const address = new URLSearchParams(location.search);
 let token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 /** @type {import("./legato.js").Listener} */
@@ -108,8 +92,14 @@ function onState(event) {
 
 /** Where something silences the page while speech sounds (a phone call, for one), the speech waits. */
 function onAudible() {
-  if (listener.audible === false && soundingState() === "sounding") listener.pause();
+  if (listener.audible) release();
+  else if (soundingState() === "sounding") listener.pause();
   showControls();
+}
+
+/** Says what was held back while the page was silent. */
+function release() {
+  for (const say of held.splice(0)) say();
 }
 
 /** @param {string} state @param {string} message */
@@ -217,7 +207,7 @@ async function speak(interrupt) {
 
 async function tap() {
   if (!(await listener.play())) return complain({message: "Your browser still refuses to play sound; allow it for this page."});
-  for (const say of held.splice(0)) say();
+  release();
   if (soundingState() === "paused") listener.resume();
   showControls();
 }
