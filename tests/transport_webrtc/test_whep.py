@@ -238,3 +238,17 @@ async def test_damaged_offers_never_fail_the_server(server, caplog) -> None:
     assert statuses == {201, 400}
     gc.collect()
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+async def test_addresses_of_candidates(serve, monkeypatch) -> None:
+    server = await serve(host="0.0.0.0")
+    offer = await make_offer(("audio", "recvonly"))
+
+    async def addresses() -> set[str]:
+        answer = (await server.client.post("/v1/listen", content=offer, headers=SDP)).text
+        return set(re.findall(r"a=candidate:\S+ 1 udp \d+ (\S+)", answer))
+
+    monkeypatch.setattr("aioice.ice.get_host_addresses", lambda use_ipv4, use_ipv6: ["127.0.0.2"])
+    assert await addresses() == {"127.0.0.2"}, "others cannot reach this machine's loopback"
+    monkeypatch.setattr("aioice.ice.get_host_addresses", lambda use_ipv4, use_ipv6: [])
+    assert await addresses() == {"127.0.0.1"}, "there is no other"

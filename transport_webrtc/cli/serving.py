@@ -77,8 +77,8 @@ class Server(uvicorn.Server):
         typer.echo(f"Legato listens on {self._address} and warms its voices.")
         try:
             await asyncio.shield(self._app.state.warming)
-        except Exception as error:
-            typer.echo(f"The voices could not be started: {error}", err=True)
+        except Exception:
+            # The app has said in the log why.
             self.failed = self.should_exit = True
         else:
             typer.echo("It is warm: open the address and press Play.")
