@@ -7,7 +7,7 @@ import dataclasses
 import logging
 import secrets
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from aiortc import RTCDataChannel
 
@@ -25,6 +25,7 @@ from .feedback.channel import FeedbackChannel
 from .media.audio_track import OpusAudioTrack
 from .media.sending import OVERHEAD_BYTES
 from .messages import Accepted, Event, Limits, Message, Refused, SayMessage, VerbMessage
+from .observer import Observer
 from .peer import Peer
 from .present import changes_as_list, plan_as_dict, reports_as_dict
 from .settings import Settings
@@ -46,22 +47,6 @@ NARROW = 40_000
 """bit/s on the wire; a plan of no more than that leaves little room for pings and events beside the speech."""
 HEARD_AFTER_S = 0.06
 """Buffering that is assumed of a receiver that reports none (what libwebrtc's NetEq starts with)."""
-
-
-class Observer(Protocol):
-    """Counts what happens to listeners."""
-
-    def plan_changed(self, plan: Plan) -> None:
-        """A plan came to hold."""
-
-    def event(self, listener: str, event: dict[str, Any]) -> None:
-        """An event was told."""
-
-    def network(self, report: NetworkReport) -> None:
-        """A report came."""
-
-    def forget(self, listener: str) -> None:
-        """The listener is gone."""
 
 
 class Listener:

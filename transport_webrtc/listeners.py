@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from adaptive.control.profiles import PROFILES
 from adaptive.speech.renderer import Renderer
 
-from .listener import Listener, Observer
+from .listener import Listener
 from .messages import Refused
+from .observer import Observer
 from .settings import Settings
 from .signalling.sdp import Offer
 
