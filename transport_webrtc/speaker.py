@@ -20,6 +20,7 @@ from .messages import Accepted, Limits, Refused, SayMessage
 from .speaking.admission import check_length, check_text, profile_of, voice_of
 from .speaking.heard import HeardEvents
 from .speaking.reports import compute_report, content_report
+from .speaking.run_in import RunIn
 from .speaking.tally import Tally
 from .speaking.turns import Turns
 from .speaking.utterance import Utterance
@@ -66,6 +67,7 @@ class Speaker:
         self._plan: Plan | None = None
         self._delay_s = 0.0
         self._connected = False
+        self._run_in = RunIn()
 
     def say(self, message: SayMessage) -> Accepted:
         """Queues it, or adds to it where its id is known and open; an id that is known and closed changes nothing.
@@ -130,17 +132,19 @@ class Speaker:
         self._wake_carrier()
 
     def take(self, ticks: int) -> Block | None:
-        """Exactly the next `ticks` samples of speech; None where there is nothing to say at present."""
+        """Exactly the next `ticks` samples; None where there is nothing to say at present."""
         if self._tail is not None:
             (tail, name, start), self._tail = self._tail, None
             return Block(padded(tail, ticks), name, start)
         current = self._turns.current
         if current is None or not self._connected:
+            self._run_in.resting = True
             return None
         now, start = self._clock(), current.pipeline.taken
-        samples = current.pipeline.take(ticks, now)
+        samples = None if self._run_in.resting else current.pipeline.take(ticks, now)
         if samples is None:
-            return None
+            return self._run_in.block(ticks, now, utterance=current.id, start=start, paused=current.pipeline.paused)
+        self._run_in.sounded(now)
         if current.pipeline.taken > start:
             self._left(current, start, now)
         self._turns.advance()

@@ -15,3 +15,5 @@ class Block:
     """The id of the utterance they are of."""
     start: int
     """Tick of the utterance at which they begin."""
+    speech: bool = True
+    """False: silence that only keeps the receiver's decoder awake."""
