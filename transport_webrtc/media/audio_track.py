@@ -98,7 +98,7 @@ class OpusAudioTrack(MediaStreamTrack):
         self._resting = block is None and len(payload) <= _DTX_BYTES
         self._earliest = tick + length
         now = self._clock()
-        self.stats.sent(now, len(payload), speech=block is not None, late_s=now - due)
+        self.stats.sent(now, len(payload), speech=block is not None and block.speech, late_s=now - due)
         packet = Packet(payload)
         packet.pts, packet.time_base = tick, _TIME_BASE
         return packet
