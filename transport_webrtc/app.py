@@ -30,6 +30,9 @@ log = logging.getLogger(__name__)
 
 PAGE = Path(__file__).parent / "page"
 PREFLIGHT_S = 3600
+"""For so long a browser need not ask again whether a page of another origin may."""
+CLOSING_S = 10.0
+"""For a renderer, which may come from anywhere, to end its work."""
 
 
 def create_app(settings: Settings, *, renderer: Renderer | None = None) -> FastAPI:
@@ -53,7 +56,10 @@ def create_app(settings: Settings, *, renderer: Renderer | None = None) -> FastA
             await listeners.close()
             app.state.warming.cancel()
             await asyncio.gather(app.state.warming, return_exceptions=True)
-            await renderer.close()
+            try:
+                await asyncio.wait_for(renderer.close(), CLOSING_S)
+            except TimeoutError:
+                log.error("The renderer took longer than %.0f s to close and was left.", CLOSING_S)
 
     app = FastAPI(title="Legato", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.state.settings = settings
