@@ -63,11 +63,11 @@ class RedundancyPacker:
         self.payload_type = payload_type
         self._history: deque[tuple[int, bytes]] = deque(maxlen=MAX_OFFSET // 960 + 1)
 
-    def pack(self, frame: bytes, *, timestamp: int, distances: Sequence[int]) -> bytes:
+    def pack(self, frame: bytes, *, timestamp: int, distances: Sequence[int], again: bool = True) -> bytes:
         """The payload for `frame`, whose RTP time is `timestamp` (ticks).
 
         `distances` are counted in frames, most valuable first: what has no room, lies too far back in time or is
-        silence is left out.
+        silence is left out. `again` is False for a frame of which no copy is ever to be made.
         """
         copies: list[tuple[int, bytes]] = []
         room = MAX_PAYLOAD - len(frame) - FRAME_HEADER
@@ -80,7 +80,7 @@ class RedundancyPacker:
             if fits and len(data) + COPY_HEADER <= room:
                 copies.append((offset, data))
                 room -= len(data) + COPY_HEADER
-        self._history.append((timestamp, frame))
+        self._history.append((timestamp, frame if again else b""))
         copies.sort(reverse=True)
         headers = b"".join(
             (1 << 31 | self.payload_type << 24 | offset << 10 | len(data)).to_bytes(COPY_HEADER, "big")

@@ -14,6 +14,8 @@ PACKET_THRESHOLD = 3
 """Later packets that must have arrived before one is lost (RFC 9002 section 6.1.1)."""
 KEEP = 2048
 """Packets remembered: 40 s at 20 ms."""
+CLOCK_S = 0.002
+"""By how much arrival times and the drift of two clocks may be wrong."""
 BASE_WINDOW_S = 30.0
 """The lowest one-way delay of this long is taken as the path without a queue; clocks drift, routes change."""
 
@@ -39,6 +41,10 @@ class _Packet:
     repeat: bool
     arrived_s: float | None = None
     covered: bool = False
+    lost: bool = False
+    """What arrived was sent again after the first one was lost."""
+    repeated_at: float | None = None
+    """When it was first sent again, unchanged."""
 
 
 class _Unwrap:
@@ -67,7 +73,6 @@ class Fates:
         """Every packet before this one has been told to a report."""
         self._newest = -1
         """Highest packet that a feedback spoke of."""
-        self._base = _Unwrap(16)
         self._reference = _Unwrap(24)
         self._delays: deque[tuple[float, float]] = deque()
         """One-way delays, increasing (a sliding minimum): (sent at, arrival − sending on two clocks)."""
@@ -93,14 +98,25 @@ class Fates:
         self._sent.append((now, size))
         return number & 0xFFFF
 
+    def sent_again(self, now: float, number: int, *, size: int) -> None:
+        """The packet of that 16-bit number was sent again under the same number, byte for byte.
+
+        Should a feedback then say that it arrived, that was the first one only if it came earlier than the second
+        could have.
+        """
+        self._sent.append((now, size))
+        packet = self._packets.get(self._unbounded(number))
+        if packet is not None and packet.repeated_at is None:
+            packet.repeated_at = now
+
     def feedback(self, now: float, feedback: Feedback) -> None:
         """Takes in one feedback packet."""
-        base = self._base(feedback.base)
-        reference_s = self._reference(feedback.reference & 0xFFFFFF) * 0.064
-        self._last_feedback = now
+        base = self._unbounded(feedback.base)
         if base < 0 or base + len(feedback.arrivals_us) > self._next:
             self.broken += 1
             return
+        reference_s = self._reference(feedback.reference & 0xFFFFFF) * 0.064
+        self._last_feedback = now
         for number, arrival_us in enumerate(feedback.arrivals_us, base):
             packet = self._packets.get(number)
             if packet is None:
@@ -109,13 +125,23 @@ class Fates:
             if arrival_us is None or packet.arrived_s is not None:
                 continue
             packet.arrived_s = reference_s + arrival_us / 1e6
+            packet.lost = self._was_repaired(packet, packet.arrived_s)
             self._arrived.append((packet.arrived_s, packet.size))
             self._delay(packet)
         self._newest = max(self._newest, base + len(feedback.arrivals_us) - 1)
-        self._base(self._newest & 0xFFFF)
+
+    def _unbounded(self, number: int) -> int:
+        """The newest packet whose number ends in these 16 bits; it was sent, so it lies behind the next one."""
+        return self._next - 1 - (self._next - 1 - number & 0xFFFF)
+
+    def _was_repaired(self, packet: _Packet, arrived_s: float) -> bool:
+        """Whether the second sending is what arrived: after it was sent, and the shortest way there that is known."""
+        if packet.repeated_at is None or not self._delays:
+            return False
+        return arrived_s - packet.repeated_at >= self._delays[0][1] - CLOCK_S
 
     def _delay(self, packet: _Packet) -> None:
-        if packet.repeat or packet.arrived_s is None:
+        if packet.repeat or packet.lost or packet.arrived_s is None:
             return
         delay = packet.arrived_s - packet.sent_at
         while self._delays and self._delays[-1][1] >= delay:
@@ -154,7 +180,7 @@ class Fates:
             elif packet.covered and arrived_later < PACKET_THRESHOLD:
                 break
             if not packet.repeat:
-                mask.append(packet.arrived_s is None if packet.covered else None)
+                mask.append(packet.lost or packet.arrived_s is None if packet.covered else None)
             self._settled = number + 1
         return mask
 

@@ -74,3 +74,11 @@ def test_noise_is_unpacked_or_refused_never_worse(noise: bytes) -> None:
     except ValueError:
         return
     assert blocks[-1].offset == 0
+
+
+def test_a_frame_that_is_not_to_be_copied_still_counts_in_distances() -> None:
+    packer = RedundancyPacker(payload_type=111)
+    packer.pack(b"speech", timestamp=0, distances=[])
+    packer.pack(b"silence", timestamp=FRAME, distances=[], again=False)
+    blocks = unpack(packer.pack(b"more speech", timestamp=2 * FRAME, distances=[1, 2]))
+    assert [(b.offset, b.data) for b in blocks] == [(2 * FRAME, b"speech"), (0, b"more speech")]

@@ -79,6 +79,31 @@ def test_a_retransmission_does_not_speak_for_loss_or_delay() -> None:
     assert fates.report(0.9).lost_mask == (False,) * 5
 
 
+def test_what_arrives_only_when_sent_again_was_lost_and_says_nothing_of_the_delay() -> None:
+    fates = Fates()
+    times = send(fates, 8)
+    fates.sent_again(0.18, 1, size=100)
+    fates.sent_again(0.18, 2, size=100)
+    arrivals = [t + 0.05 for t in times]
+    arrivals[1] = 0.18 + 0.05
+    arrivals[2] = times[2] + 0.17  # late, but before the second one could be there
+    fates.feedback(0.4, feedback(0, arrivals))
+    report = fates.report(0.4)
+    assert report.lost_mask == (False, True) + (False,) * 6
+    assert report.queue_delay_s is not None
+    assert report.queue_delay_s < 1e-3
+    assert fates.sent(0.5, size=100) == 8, "no number is used up"
+
+
+def test_one_feedback_out_of_place_does_not_spoil_those_after_it() -> None:
+    fates = Fates()
+    times = send(fates, 6)
+    fates.feedback(0.1, feedback(40_000, [0.0]))
+    assert fates.broken == 1
+    fates.feedback(0.2, feedback(0, [t + 0.05 for t in times]))
+    assert fates.report(0.2).lost_mask == (False,) * 6
+
+
 def test_rates_count_bytes_on_the_wire() -> None:
     fates = Fates()
     times = send(fates, 50)
