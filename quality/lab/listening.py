@@ -55,8 +55,8 @@ PING_BYTES = 130
 class Listening:
     """One listener. Times are the sender's; its own clock differs by a constant."""
 
-    def __init__(self) -> None:
-        self.receiver = Receiver()
+    def __init__(self, *, seed: int = 0) -> None:
+        self.receiver = Receiver(seed=seed)
         self._arrivals: dict[int, float] = {}
         """Of transport-wide numbers not yet told."""
         self._told = -1

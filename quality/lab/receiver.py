@@ -5,6 +5,7 @@ kept (`target.py`), when playout is slowed or hastened towards it, when a hole i
 goes on after one (decision_logic.cc, neteq_impl.cc). It knows frames and times, not sound.
 """
 
+import random
 from bisect import bisect_left, insort
 from dataclasses import dataclass
 from enum import IntEnum
@@ -27,16 +28,19 @@ HASTE_STEPS = 3
 """Between two of them when far too much is held (kFastAccelerate needs 30 ms of decoded speech each time)."""
 FAR = 4
 """Times the upper limit: far too much (decision_logic.cc)."""
-NEEDED = 3 * STEP
-"""Ticks of speech at hand without which nothing can be stretched (neteq_impl.cc, `samples_30_ms`)."""
+HASTE_TICKS, SLOW_TICKS = 3 * STEP, 2 * STEP
+"""Ticks of speech at hand without which playout is not hastened or slowed (neteq_impl.cc; slowing borrows from what was
+played)."""
 HYSTERESIS_S = 0.02
 """Above the target and the largest delay seen, before playout is hastened (`kDelayAdjustmentGranularityMs`)."""
 WINDOW_S = 0.05
 """Speech held beyond the target from which a hole is left early (half of `target_level_window_ms`)."""
-MUTED_STEPS = 11
-"""Steps of making up after which nothing is heard: NetEq fades from 30 ms on, by .08 then .16 a step (expand.cc)."""
-POSTPONE_STEPS = 8
-"""Steps of making up at which half is faded; from there on speech waits for half of the target (`PostponeDecode`)."""
+VOICED = 0.6
+"""Share of holes that begin in voiced sound."""
+FADED_STEPS = {True: (8, 11), False: (1, 3)}
+"""Steps of making up, in voiced sound or not, at which half and at which all of it is faded: voiced sound from 30 ms on
+by .08 and then .16 a step, the rest by .4 a step at once (expand.cc, `mute_slope`). Half faded, it goes on until half of
+the target is held (`PostponeDecode`)."""
 GIVE_UP_STEPS = 100
 """Steps of making up after which the next frame is played whatever it is (`kReinitAfterExpands`)."""
 MERGED = TICK_RATE * 3 // 1000
@@ -68,7 +72,10 @@ class Block:
 class Receiver:
     """One listener's jitter buffer. `arrive` and `play` are called in the order of time, `play` every 10 ms."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, seed: int = 0) -> None:
+        """`seed`: of whether holes begin in voiced sound."""
+        self._random = random.Random(f"{seed} voiced")
+        self._faded = FADED_STEPS[True]
         self.target = DelayTarget()
         self._order: list[int] = []
         """RTP times of the frames held, rising."""
@@ -141,7 +148,7 @@ class Receiver:
             return self._after_hole(now, first)
         if self._left < STEP and first != self._next:
             return self._make_up()
-        stretched = self._stretched(now) if first == self._next or self._left >= NEEDED else 0
+        stretched = self._stretched(now) if first == self._next or self._left >= HASTE_TICKS else 0
         return self._play(STEP + stretched)
 
     def _play_quiet(self, now: float, first: int | None) -> Kind:
@@ -152,7 +159,7 @@ class Receiver:
             return Kind.QUIET
         quiet = self._blocks[first].quiet
         early = first - self._next >= self._noise and self._held_s(now) <= self.target.delay_s + WINDOW_S
-        if early or (not quiet and to_seconds(self._span()) < self.target.delay_s / 2):
+        if early or (not quiet and self._held_s(now) < self.target.delay_s / 2):
             return Kind.QUIET
         self._next, self._left = first, 0
         if not quiet:
@@ -169,22 +176,24 @@ class Receiver:
         if self._blocks[first].quiet:
             self._made_up, self._quiet, self._noise = 0, True, self._made_up * STEP
             return self._play_quiet(now, first)
-        postponed = self._made_up >= POSTPONE_STEPS and to_seconds(self._span()) < self.target.delay_s / 2
+        postponed = self._made_up >= self._faded[0] and self._held_s(now) < self.target.delay_s / 2
         if self._made_up < GIVE_UP_STEPS:
             early = first - self._next > self._made_up * STEP
             if postponed or (early and self._held_s(now) <= self.target.delay_s + WINDOW_S):
                 return self._make_up()
         merges = first != self._next and self._made_up < GIVE_UP_STEPS
-        self._next, self._left, self._made_up = first, 0, 0
+        self._next, self._made_up = first, 0
         if merges:
             self._take(first)
-            self._left -= MERGED
+            self._left = max(0, self._left - MERGED)
             self.merged_ticks += MERGED
         return self._play(STEP)
 
     def _make_up(self) -> Kind:
+        if not self._made_up:
+            self._faded = FADED_STEPS[self._random.random() < VOICED]
         self._made_up += 1
-        return Kind.MUTED if self._made_up > MUTED_STEPS else Kind.CONCEALED
+        return Kind.MUTED if self._made_up > self._faded[1] else Kind.CONCEALED
 
     def _play(self, ticks: int) -> Kind:
         """Plays a step that uses up `ticks` of speech, decoding what it needs."""
@@ -212,23 +221,24 @@ class Receiver:
         delay_s = self.target.delay_of(now, self._next - self._left)
         low = self.target.delay_s
         high = low + self.target.largest_s + HYSTERESIS_S
-        if delay_s >= FAR * high and self._enough(HASTE_STEPS):
-            return STRETCH
-        if low <= delay_s < high or not self._enough(STRETCH_STEPS):
-            return 0
-        return STRETCH if delay_s >= high else -STRETCH
+        if delay_s >= FAR * high:
+            return STRETCH if self._may_stretch(HASTE_STEPS, HASTE_TICKS) else 0
+        if delay_s >= high:
+            return STRETCH if self._may_stretch(STRETCH_STEPS, HASTE_TICKS) else 0
+        return -STRETCH if delay_s < low and self._may_stretch(STRETCH_STEPS, SLOW_TICKS) else 0
 
-    def _enough(self, steps: int) -> bool:
-        """Whether a stretch may begin, which it then does."""
-        at_hand = self._left
-        place = 0
-        while at_hand < NEEDED and place < len(self._order):
-            block = self._blocks[self._order[place]]
-            if block.timestamp != (self._next or 0) + (at_hand - self._left):
+    def _may_stretch(self, steps: int, ticks: int) -> bool:
+        """Whether a stretch may begin, `steps` after the one before and with `ticks` at hand; it then does."""
+        if self._stretch_in > STRETCH_STEPS - steps:
+            return False
+        assert self._next is not None
+        at_hand, expected = self._left, self._next
+        for timestamp in self._order:
+            if at_hand >= ticks or timestamp != expected:
                 break
-            at_hand += block.ticks
-            place += 1
-        if at_hand < NEEDED or self._stretch_in > STRETCH_STEPS - steps:
+            at_hand += self._blocks[timestamp].ticks
+            expected += self._blocks[timestamp].ticks
+        if at_hand < ticks:
             return False
         self._stretch_in = STRETCH_STEPS
         return True

@@ -20,8 +20,8 @@ IDLE_S = 0.2
 IDLE_BYTES = 3
 MEAN_SHARE = 0.95
 """Of the bitrate, what constrained VBR makes of speech on average."""
-SPREAD = 0.2
-MEMORY = 0.8
+SPREAD = 0.13
+MEMORY = 0.25
 """Of the logarithm of a frame's size: its standard deviation, and how much of it the next frame keeps."""
 FEC_SHARE = 0.9
 """Of the packets at a rung with room for it, those that carry a copy of the one before (libopus makes none for what is

@@ -98,7 +98,7 @@ class _Run:
         """Packets with their numbers, and pings with their times."""
         self._up: Link[Answer] = Link(scenario.settings("up", -lead_s), seed=seed + 1_000_003, start=ORIGIN_S)
         self._steps = [step for step in scenario.steps if step.at_s > -lead_s]
-        self._sender, self._listening = Sender(seed=seed), Listening()
+        self._sender, self._listening = Sender(seed=seed), Listening(seed=seed)
         self._fates = Fates()
         self._rendering = Rendering(profile=profile)
         self._hearing = Hearing(start=self._start, seconds=seconds, frames=self._sender.frames)
