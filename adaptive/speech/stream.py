@@ -12,11 +12,12 @@ from time import perf_counter
 import numpy as np
 
 from ..audio.resampling import StreamingResampler
+from ..audio.seams import ramp
 from ..ticks import TICK_RATE, to_ticks
-from .clause import ClauseStream
+from .clause import EDGE_S, ClauseStream
 from .renderer import Chunk, ClausePrepared, Rendered, RenderEvent
-from .text import ClauseSplitter, pause_after, speakable
-from .voice import SwitchPoint, Voice, VoiceInfo
+from .text import PAUSE_SENTENCE_S, ClauseSplitter, pause_after, speakable
+from .voice import Samples, SwitchPoint, Voice, VoiceInfo
 
 FIRST_CHUNK_S = 0.104
 """Length of the first chunk, as whole model frames."""
@@ -34,6 +35,15 @@ def nearest_tier(info: VoiceInfo, tier: str) -> str:
     return min(known, key=lambda own: abs(TIERS.index(own) - TIERS.index(tier)), default=info.tiers[0])
 
 
+def _lengthened(samples: Samples, added: int) -> Samples:
+    """With silence behind it, or with so much less of what it ends in, fallen to silence there."""
+    if added >= 0:
+        return np.concatenate([samples, np.zeros(added, dtype=np.float32)])
+    kept, falling = samples[:added].copy(), ramp(to_ticks(EDGE_S))[::-1]
+    kept[-len(falling) :] *= falling
+    return kept
+
+
 @dataclass(frozen=True, kw_only=True)
 class Placement:
     """Where a clause was put and how it was cut."""
@@ -41,7 +51,7 @@ class Placement:
     lead: int
     """Samples left out at its front, at the voice's rate: the silence before speech."""
     pause: int
-    """Ticks of silence added behind it."""
+    """Ticks of silence added behind it; below zero, so many of its own were taken away."""
     lengths: tuple[int, ...]
     """Model frames of each run that was decoded."""
 
@@ -142,8 +152,8 @@ class SpeechStream:
         pause = 0
         if not clause.left:
             self._clause = None
-            added = self._pause(clause.trailing) if len(samples) else 0
-            samples = np.concatenate([samples, np.zeros(added, dtype=np.float32)])
+            added = self._pause(clause.trailing, len(samples)) if len(samples) else 0
+            samples = _lengthened(samples, added)
             pause = min(clause.trailing + added, len(samples))
             self.placements.append(Placement(lead=clause.lead or 0, pause=added, lengths=tuple(self._lengths)))
             self._lengths.clear()
@@ -174,13 +184,14 @@ class SpeechStream:
             length = chunk_frames or first * RAMP[-1]
         return left if left - length <= first // 2 else max(1, length)
 
-    def _pause(self, silent: int) -> int:
-        """Ticks of silence to add after a clause that ends with `silent` of its own; none after the last one."""
+    def _pause(self, silent: int, length: int) -> int:
+        """Ticks of silence to add after a clause, or below zero to take away: it ends with `silent` of its own, and of
+        its last chunk of `length` ticks something is kept."""
         if given := self._given_placement():
             return given.pause
-        if self._final and not self._texts:
-            return 0
-        return max(0, to_ticks(pause_after(self._text)) - silent)
+        last = self._final and not self._texts
+        wanted = min(silent, to_ticks(PAUSE_SENTENCE_S)) if last else to_ticks(pause_after(self._text))
+        return max(wanted - silent, min(0, to_ticks(EDGE_S) - length))
 
     def _given_placement(self) -> Placement | None:
         """Of the clause in work."""

@@ -137,6 +137,30 @@ def test_pauses_are_set_by_punctuation_and_lie_at_the_end_of_a_chunk() -> None:
             assert np.abs(chunk.samples[-chunk.pause_after :]).max() < 0.005
 
 
+def test_silence_a_voice_ends_with_is_part_of_the_pause() -> None:
+    class Lingering(ScriptedVoice):
+        silence_s = 0.0
+
+        def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> ScriptedClause:
+            prepared = super().prepare(clause, speed=speed, seed=seed)
+            for whole in prepared.sound.values():
+                whole[len(whole) - round(self.silence_s * RATE) :] = 0
+            return prepared
+
+    for silence_s in (0.05, 0.2, 0.35):
+        voice = Lingering()
+        voice.silence_s = silence_s
+        events = spoken("One two three. Four five.", voice, chunk_frames=1_000)
+        out = sound(events)
+        border = next(chunk.start for chunk in chunks(events) if chunk.clause == 1)
+        assert silence_before(out, border) == pytest.approx(0.25 * TICK_RATE, abs=20)
+        assert silence_before(out, len(out)) == pytest.approx(min(silence_s, 0.25) * TICK_RATE, abs=300)
+
+
+def silence_before(samples: Samples, end: int) -> int:
+    return end - 1 - int(np.flatnonzero(np.abs(samples[:end]) > 0.004)[-1])
+
+
 def test_chunks_grow_from_a_small_first_one() -> None:
     voice = ScriptedVoice()
     spoken("abcdefghijklmnopqrstuvw", voice)
