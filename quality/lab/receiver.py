@@ -39,8 +39,8 @@ VOICED = 0.6
 """Share of holes that begin in voiced sound."""
 FADED_STEPS = {True: (8, 11), False: (1, 3)}
 """Steps of making up, in voiced sound or not, at which half and at which all of it is faded: voiced from 30 ms on
-by .08 and then .16 a step, the rest by .4 a step at once (expand.cc, `mute_slope`). Half faded, it goes on until half of
-the target is held (`PostponeDecode`)."""
+by .08 and then .16 a step, the rest by .4 a step at once (expand.cc, `mute_slope`). Half faded, it goes on until half
+of the target is held (`PostponeDecode`)."""
 GIVE_UP_STEPS = 100
 """Steps of making up after which the next frame is played whatever it is (`kReinitAfterExpands`)."""
 MERGED = TICK_RATE * 3 // 1000

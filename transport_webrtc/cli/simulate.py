@@ -23,15 +23,15 @@ def register(app: typer.Typer) -> None:
         """Simulate one listener on a bad network, hundreds of times faster than it would be heard."""
         from adaptive.control.profiles import PROFILES
         from adaptive.control.registry import load_controller
-        from quality.lab.scenarios import load
         from quality.lab.simulator import simulate as run
+        from quality.lab.windows import find
 
         try:
             chosen = PROFILES[profile]
         except KeyError:
             raise typer.BadParameter(f"there is no profile {profile!r}; there are {', '.join(PROFILES)}") from None
         try:
-            scenario, who = load(trace), load_controller(controller, profile=chosen)
+            scenario, who = find(trace, seconds=seconds), load_controller(controller, profile=chosen)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None
         simulation = run(scenario, who, profile=chosen, seconds=seconds, seed=seed)
