@@ -1,11 +1,12 @@
 """Traces of real networks, read from text that the caller has loaded, and what each kind of them can drive.
 
 Mahimahi (mm-link: one millisecond a line) drives capacity, by opportunities of 1504 bytes. HSDPA logs
-(`seconds<TAB>Mbit/s`, as cooked for Pensieve) drive capacity in the recording's steps; what happened within one is not
-known. Neither knows delay or loss of its own. Round trips (`t_ms,rtt_ms,…`, CICV5G) drive delay and outages, all that is
-above the usual on the way down; not capacity, not loss. A phone's log (`t_s,…,ping_ms,…`, Irish 5G) drives delay, and
-loss for as long as it pinged; not jitter, as its pings are a second apart, and not capacity, as its bitrates are what
-an application used. Loss strings (`0` or `1` a packet of 20 ms) drive loss, packet by packet, and nothing else.
+(`seconds<TAB>Mbit/s`, as cooked for Pensieve) drive capacity in the recording's steps; what happened within one is
+not known. Neither knows delay or loss of its own. Round trips (`t_ms,rtt_ms,…`, CICV5G) drive delay and outages: all
+that is above the usual, on the way down; not capacity, not loss. A phone's log (`t_s,…,ping_ms,…`, Irish 5G) drives
+delay, and loss for as long as it pinged; not jitter, as its pings are a second apart, and not capacity, as its
+bitrates are what an application used. Loss strings (`0` or `1` a packet of 20 ms) drive loss, packet by packet, and
+nothing else.
 """
 
 import csv
