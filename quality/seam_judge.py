@@ -50,8 +50,10 @@ LAG_FIT_S = 0.060
 """… by this much of the speech."""
 LEVEL_S = 0.010
 """Levels are those of windows this long."""
+FAINT = 10 ** (-40 / 20)
+"""Levels are compared where a branch is above −40 dBFS: below, some 20 dB under speech, noise decides them."""
 QUIET = 10 ** (-50 / 20)
-"""Where both branches are below −50 dBFS there is no level to compare."""
+"""Where both branches are below −50 dBFS there is no speech whose difference could be told."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +152,7 @@ def _level_departure(heard: Signal, old: Signal, new: Signal, begin: int, end: i
     worst = 0.0
     for first in range(begin - length, end + 1, max(1, length // 5)):
         own, *branches = (_level(signal[first : first + length]) for signal in (heard, old, new))
-        if max(branches) < QUIET:
+        if max(branches) < FAINT:
             continue
         nearest = min(max(own, min(branches)), max(branches))
         departure = 20 * np.log10(max(own, 1e-9) / max(nearest, 1e-9))
