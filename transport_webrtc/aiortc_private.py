@@ -11,10 +11,14 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCRtpSender
+from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCRtpSender, RTCRtpTransceiver
 
 LOOPBACK = "127.0.0.1"
 _JITTER_BUFFER = "_RTCRtpReceiver__jitter_buffer"
+_HISTORY = "_RTCRtpSender__rtp_history"
+_TAG_BYTES = {b"SRTP_AES128_CM_SHA1_80": 10}
+_LONGEST_TAG_BYTES = 16
+"""Of the AES-GCM profiles (RFC 7714); the other one adds ten (RFC 3711)."""
 
 
 class UnsupportedAiortc(ImportError):
@@ -29,7 +33,9 @@ def check() -> None:
 
     wanted: list[tuple[object, str, tuple[str, ...], str]] = [
         (RTCRtpSender, "_handle_rtcp_packet", ("packet",), "receiver reports are read there"),
-        (RTCDtlsTransport, "_send_rtp", ("data",), "the time of a sender report is noted there"),
+        (RTCRtpSender, "_retransmit", ("sequence_number",), "what is asked for again is told there"),
+        (RTCDtlsTransport, "_send_rtp", ("data",), "packets are numbered there"),
+        (RTCDtlsTransport, "_handle_rtcp_data", ("data",), "transport-wide feedback is read there"),
         (
             aioice.Connection,
             "get_component_candidates",
@@ -49,10 +55,15 @@ def check() -> None:
         _refuse("RTCIceGatherer._connection", "it leads from aiortc to aioice")
     if "_protocols" not in aioice.Connection.__init__.__code__.co_names:
         _refuse("Connection._protocols", "the lab's network is put around the sockets there")
-    if "_ssrc" not in RTCRtpSender.__init__.__code__.co_names:
-        _refuse("RTCRtpSender._ssrc", "receiver reports are told apart by it")
-    if _JITTER_BUFFER not in RTCRtpReceiver.__init__.__code__.co_names:
-        _refuse(f"RTCRtpReceiver.{_JITTER_BUFFER}", "a native listener takes its packets there")
+    for holder, attribute, why in (
+        (RTCRtpSender, "_ssrc", "receiver reports are told apart by it"),
+        (RTCRtpSender, _HISTORY, "an interruption empties it"),
+        (RTCRtpReceiver, _JITTER_BUFFER, "a native listener takes its packets there"),
+        (RTCRtpTransceiver, "_codecs", "the payload type of RED is set there"),
+        (RTCDtlsTransport, "_ssl", "it knows the length of the tag that protects a packet"),
+    ):
+        if attribute not in holder.__init__.__code__.co_names:
+            _refuse(f"{holder.__name__}.{attribute}", why)
 
 
 def _refuse(name: str, why: str) -> None:
@@ -76,16 +87,60 @@ def on_rtcp(sender: RTCRtpSender, handle: Callable[[Any], None]) -> None:
     sender._handle_rtcp_packet = shown  # type: ignore[method-assign]
 
 
-def before_rtp(sender: RTCRtpSender, see: Callable[[bytes], None]) -> None:
-    """Shows `see` every RTP and RTCP packet, not yet encrypted, that leaves through the transport of `sender`."""
+def rewrite_leaving(sender: RTCRtpSender, change: Callable[[bytes], bytes]) -> None:
+    """Puts `change` in the way of every RTP and RTCP packet, not yet encrypted, that leaves through the transport of
+    `sender`; what it returns is sent."""
     transport = sender.transport
     inner: Callable[[bytes], Awaitable[None]] = transport._send_rtp
 
-    async def seen(data: bytes) -> None:
-        see(data)
-        await inner(data)
+    async def changed(data: bytes) -> None:
+        await inner(change(data))
 
-    transport._send_rtp = seen  # type: ignore[method-assign]
+    transport._send_rtp = changed  # type: ignore[method-assign]
+
+
+def rewrite_rtcp(sender: RTCRtpSender, change: Callable[[bytes], bytes]) -> None:
+    """Puts `change` in the way of all RTCP that comes in on the transport of `sender`, decrypted and not yet parsed;
+    aiortc sees what it returns, unless that is empty."""
+    transport = sender.transport
+    inner: Callable[[bytes], Awaitable[None]] = transport._handle_rtcp_data
+
+    async def changed(data: bytes) -> None:
+        rest = change(data)
+        if rest:
+            await inner(rest)
+
+    transport._handle_rtcp_data = changed  # type: ignore[method-assign]
+
+
+def ask_before_retransmission(sender: RTCRtpSender, allow: Callable[[int], bool]) -> None:
+    """aiortc sends a packet again, where it still has it, only if `allow(sequence number)`."""
+    inner: Callable[[int], Awaitable[None]] = sender._retransmit
+
+    async def asked(sequence_number: int) -> None:
+        # aiortc 1.16 counts on from the first number that a request names without wrapping around.
+        if allow(sequence_number & 0xFFFF):
+            await inner(sequence_number & 0xFFFF)
+
+    sender._retransmit = asked  # type: ignore[method-assign]
+
+
+def forget_sent(sender: RTCRtpSender) -> None:
+    """Nothing that `sender` sent until now can be sent again."""
+    getattr(sender, _HISTORY).clear()
+
+
+def send_as(transceiver: RTCRtpTransceiver, payload_type: int) -> None:
+    """What `transceiver` sends has that payload type. Call it between the remote description and the local one: the
+    codec is then a copy that belongs to this connection alone."""
+    transceiver._codecs[0].payloadType = payload_type
+
+
+def srtp_tag_bytes(sender: RTCRtpSender) -> int:
+    """Bytes that encryption adds to a packet; the most that it may be before the handshake."""
+    ssl = sender.transport._ssl
+    profile = ssl.get_selected_srtp_profile() if ssl is not None else b""
+    return _TAG_BYTES.get(profile, _LONGEST_TAG_BYTES)
 
 
 def ssrc_of(sender: RTCRtpSender) -> int:

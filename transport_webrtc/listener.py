@@ -11,6 +11,7 @@ from typing import Any
 
 from aiortc import RTCDataChannel
 
+from adaptive.control.ladder import wire_rate
 from adaptive.control.plan import Plan
 from adaptive.control.profiles import Profile
 from adaptive.control.registry import load_controller
@@ -20,10 +21,10 @@ from adaptive.speech.renderer import Renderer
 from .control_channel import ControlChannel
 from .datagram_filter import LabNetwork
 from .events import Events
-from .feedback import rtcp
-from .feedback.channel import FeedbackChannel
+from .feedback.path import PathFacts
+from .feedback.retransmissions import Retransmissions
 from .media.audio_track import OpusAudioTrack
-from .media.sending import OVERHEAD_BYTES
+from .media.sending import OVERHEAD_BYTES, Sending
 from .messages import Accepted, Event, Limits, Message, Refused, SayMessage, VerbMessage
 from .observer import Observer
 from .peer import Peer
@@ -41,8 +42,6 @@ CONNECTING_S = 30.0
 """A listener that has not connected by then is closed."""
 VANISHED_S = 30.0
 """So is one of which nothing has been heard for so long; ICE consent (RFC 7675) runs out in the same time."""
-COUNTED_S = 5.0
-"""Without counters on the feedback channel for so long, those of RTCP are taken."""
 NARROW = 40_000
 """bit/s on the wire; a plan of no more than that leaves little room for pings and events beside the speech."""
 HEARD_AFTER_S = 0.06
@@ -77,8 +76,8 @@ class Listener:
         self._clock = asyncio.get_running_loop().time
         self._created_at = self._clock()
         self._connected_at: float | None = None
-        self._rtcp_at: float | None = None
-        self._feedback: FeedbackChannel | None = None
+        self._facts: PathFacts | None = None
+        self._retransmissions: Retransmissions | None = None
         self._control: ControlChannel | None = None
         self._closing: asyncio.Task[None] | None = None
         self._steering = Steering(load_controller(settings.controller, profile=profile), apply=self._apply)
@@ -98,8 +97,24 @@ class Listener:
 
     async def answer(self, offer: Offer) -> str:
         """The answer to its offer. Raises `Refused`."""
-        answer = await self._peer.answer(offer)
-        rtcp.listen(self._peer.sender, clock=self._clock, sent_rate=self._sent_rate, on_network=self._rtcp_report)
+        answer, takes = await self._peer.answer(offer)
+        self._facts = facts = PathFacts(
+            self._peer.sender,
+            element=takes.transport_wide,
+            overhead=OVERHEAD_BYTES,
+            clock=self._clock,
+            sent_rate=lambda: self.sent.sent_rate,
+            on_network=self._network_report,
+            on_heard=self._heard_report,
+            on_rtt=self._observer.round_trip,
+            on_repeat=self.sent.repeated,
+        )
+        self._retransmissions = Retransmissions(self._peer.sender, clock=self._clock, rtt_s=facts.rtt_s)
+        if takes.red is not None:
+            self._track.use_red(takes.opus)
+        if self._steering.plan is not None:
+            self._ask(self._steering.plan)
+        self._steering.on_carrier(red=takes.red is not None, nack=takes.nack)
         if self._settings.lab:
             self.network = LabNetwork(self._peer.pc)
         return answer
@@ -157,6 +172,11 @@ class Listener:
         """The newest that had a fact in it."""
         return self._steering.network
 
+    @property
+    def sent(self) -> Sending:
+        """Counts of what it was sent."""
+        return self._track.stats
+
     def opinion(self) -> float | None:
         """What it is expected to think of the sound, on the scale of G.107.2; None before anything is known."""
         return self._steering.opinion()
@@ -181,7 +201,7 @@ class Listener:
             await self._peer.close()
         finally:
             self.events.close()
-            self._observer.forget(self.id)
+            self._observer.forget(self.id, self.sent)
             self._on_closed(self)
 
     async def _run(self) -> None:
@@ -197,43 +217,46 @@ class Listener:
         plan = self._steering.step(
             now, compute=self._speaker.compute_report(now), content=self._speaker.content_report(now)
         )
-        narrow = plan.rung.bitrate + OVERHEAD_BYTES * 8_000 / plan.rung.frame_ms <= NARROW
-        if self._feedback is not None:
-            self._feedback.tick(now, slow=narrow)
+        narrow = wire_rate(plan.rung, plan.protection) <= NARROW
+        if self._facts is not None:
+            self._facts.tick(now, narrow=narrow)
         if self._control is not None:
             self._control.thin = narrow
         if self._connected_at is None:
             if now - self._created_at > CONNECTING_S:
                 self._close_soon("it never connected")
-        elif (last := self._last_sign()) is not None and now - last > VANISHED_S:
-            self._close_soon("nothing was heard of it any more")
-
-    def _last_sign(self) -> float | None:
-        """When anything was last heard of the peer; None for one that reports nothing, which ICE consent watches."""
-        answer = self._feedback.last_answer if self._feedback else None
-        signs = [at for at in (answer, self._rtcp_at) if at is not None]
-        return max(signs, default=None)
+        elif self._facts is not None and (last := self._facts.last_sign) is not None and now - last > VANISHED_S:
+            self._close_soon("nothing was heard of it any more")  # one that reports nothing is watched by ICE consent
 
     def _apply(self, plan: Plan, before: Plan | None) -> None:
         self._track.apply(plan)
         self._speaker.steer(plan)
-        asked = plan.playout_delay_s
-        if self._feedback is not None and asked is not None and (before is None or before.playout_delay_s != asked):
-            self._feedback.ask_playout_delay(asked)
+        self._ask(plan)
         self._observer.plan_changed(plan)
 
+    def _ask(self, plan: Plan) -> None:
+        """What of a plan needs the connection."""
+        if self._retransmissions is not None:
+            self._retransmissions.wanted = plan.protection.nack
+        if self._facts is not None and plan.playout_delay_s is not None:
+            self._facts.ask_playout_delay(plan.playout_delay_s)
+
     def _tell(self, name: str, utterance: str | None, data: dict[str, Any]) -> None:
+        if name == "interrupted" and utterance is not None:
+            self._forget_sent(utterance)
         now = self._clock()
         position = data.get("position")
         event = Event(name=name, id=utterance, at=now - self._origin(now), position=position, data=data).as_dict()
         self.events.publish(event)
         self._observer.event(self.id, event)
 
+    def _forget_sent(self, utterance: str) -> None:
+        """Nothing that left before this is sent again, in whatever way, if it was of that utterance."""
+        if self._track.forget(utterance) and self._retransmissions is not None:
+            self._retransmissions.forget()
+
     def _origin(self, now: float) -> float:
         return now if self._connected_at is None else self._connected_at
-
-    def _sent_rate(self) -> float | None:
-        return self._track.stats.sent_rate
 
     def _peer_state(self, state: str) -> None:
         if state == "connected" and self._connected_at is None:
@@ -255,24 +278,8 @@ class Listener:
                 on_refused=self.refuse,
             )
             self.events.attach(self._control.send)
-        elif channel.label == "feedback" and self._feedback is None:
-            self._feedback = FeedbackChannel(
-                channel,
-                overhead=OVERHEAD_BYTES,
-                clock=self._clock,
-                sent_rate=self._sent_rate,
-                on_network=self._network_report,
-                on_heard=self._heard_report,
-            )
-            plan = self._steering.plan
-            if plan is not None and plan.playout_delay_s is not None:
-                self._feedback.ask_playout_delay(plan.playout_delay_s)
-
-    def _rtcp_report(self, report: NetworkReport) -> None:
-        self._rtcp_at = report.at
-        counted = self._feedback.last_counters if self._feedback else None
-        if counted is None or report.at - counted > COUNTED_S:
-            self._network_report(report)
+        elif channel.label == "feedback" and self._facts is not None:
+            self._facts.attach(channel)
 
     def _network_report(self, report: NetworkReport) -> None:
         self._steering.on_network(report)

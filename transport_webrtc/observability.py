@@ -12,15 +12,24 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from adaptive.control.plan import Plan
-from adaptive.control.reports import NetworkReport
+from adaptive.control.reports import NetworkReport, Source
 from adaptive.speech.renderer import Renderer
 
 from .http import token_required
 from .listener import Listener
+from .media.sending import Sending
 from .messages import Refused
 from .settings import Settings
 
 OUTCOMES = ("finished", "interrupted", "failed")
+SENT = {
+    "packets": "Packets of speech and silence sent.",
+    "wire_bytes": "All of them on the wire, retransmissions included.",
+    "copy_bytes": "Of those, copies of earlier frames inside later packets.",
+    "repeats": "Packets sent again because listeners asked for them.",
+    "repeat_bytes": "The same on the wire.",
+}
+"""Counts of `Sending` that are told as they are."""
 PENDING = 1024
 """Utterances whose beginning is awaited, at most."""
 
@@ -50,7 +59,10 @@ class Metrics:
             buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2),
             **options,
         )
-        self.registry.register(_Present(renderer, listeners))
+        reports = Counter("network_reports", "Reports of the path, by where they came from.", ["source"], **options)
+        self._reports = {source: reports.labels(source) for source in Source}
+        self._gone: Tally[str] = Tally()
+        self.registry.register(_Present(renderer, listeners, self._gone))
 
     def plan_changed(self, plan: Plan) -> None:
         """A plan came to hold."""
@@ -58,8 +70,11 @@ class Metrics:
 
     def network(self, report: NetworkReport) -> None:
         """A report came."""
-        if report.rtt_s is not None:
-            self._rtt.observe(report.rtt_s)
+        self._reports[report.source].inc()
+
+    def round_trip(self, seconds: float) -> None:
+        """One was measured."""
+        self._rtt.observe(seconds)
 
     def event(self, listener: str, event: dict[str, Any]) -> None:
         """An event was told."""
@@ -74,8 +89,9 @@ class Metrics:
         elif name == "error":
             self._refused.labels(event["status"]).inc()
 
-    def forget(self, listener: str) -> None:
+    def forget(self, listener: str, sent: Sending) -> None:
         """The listener is gone, and what it waited for with it."""
+        self._gone.update(_counts(sent))
         for key in [key for key in self._queued if key[0] == listener]:
             del self._queued[key]
 
@@ -83,9 +99,11 @@ class Metrics:
 class _Present(Collector):
     """Gauges that are read off when somebody asks."""
 
-    def __init__(self, renderer: Renderer, listeners: Callable[[], Sequence[Listener]]):
+    def __init__(self, renderer: Renderer, listeners: Callable[[], Sequence[Listener]], gone: Tally[str]):
+        """`gone`: what was sent to those who left."""
         self._renderer = renderer
         self._listeners = listeners
+        self._gone = gone
 
     def describe(self) -> Iterator[GaugeMetricFamily]:
         """Nothing is collected at registration."""
@@ -103,9 +121,16 @@ class _Present(Collector):
         yield _spread("legato_newest_rtt_seconds", "Newest round trip.", [report.rtt_s for report in networks])
         yield _spread("legato_loss", "Newest share of packets lost, 0 to 1.", [report.loss for report in networks])
         yield _spread("legato_opinion", "Expected opinion, G.107.2.", [listener.opinion() for listener in listeners])
+        sent = sum((_counts(listener.sent) for listener in listeners), Tally(self._gone))
+        for name, text in SENT.items():
+            yield CounterMetricFamily(f"legato_{name}", text, value=sent[name])
         yield GaugeMetricFamily("legato_workers", "Render workers that are warm.", value=status.workers)
         yield GaugeMetricFamily("legato_render_queue_seconds", "How long a chunk waits.", value=status.queue_s)
         yield CounterMetricFamily("legato_worker_restarts", "Render workers replaced.", value=status.restarts)
+
+
+def _counts(sent: Sending) -> Tally[str]:
+    return Tally({name: getattr(sent, name) for name in SENT})
 
 
 def _tally(name: str, text: str, label: str, values: Sequence[str]) -> GaugeMetricFamily:

@@ -5,6 +5,8 @@ from typing import Any, Protocol
 from adaptive.control.plan import Plan
 from adaptive.control.reports import NetworkReport
 
+from .media.sending import Sending
+
 
 class Observer(Protocol):
     """Counts what happens to listeners."""
@@ -18,5 +20,8 @@ class Observer(Protocol):
     def network(self, report: NetworkReport) -> None:
         """A report came."""
 
-    def forget(self, listener: str) -> None:
-        """The listener is gone."""
+    def round_trip(self, seconds: float) -> None:
+        """One was measured."""
+
+    def forget(self, listener: str, sent: Sending) -> None:
+        """The listener is gone; `sent` is what it was sent."""

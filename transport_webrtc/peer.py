@@ -18,6 +18,8 @@ from aiortc.sdp import candidate_from_sdp
 from . import aiortc_private
 from .messages import Refused
 from .settings import IceServer
+from .signalling import capabilities
+from .signalling.capabilities import Capabilities
 from .signalling.sdp import MAX_CANDIDATES, Fragment, Offer
 
 log = logging.getLogger(__name__)
@@ -48,15 +50,22 @@ class Peer:
         transceiver.setCodecPreferences(
             [codec for codec in RTCRtpSender.getCapabilities("audio").codecs if codec.mimeType == "audio/opus"]
         )
+        self._transceiver = transceiver
         self.sender = transceiver.sender
         self.pc.on("connectionstatechange", lambda: on_state(self.pc.connectionState))
         self.pc.on("datachannel", on_channel)
 
-    async def answer(self, offer: Offer) -> str:
-        """The answer, all candidates in it. Raises `Refused` where aiortc cannot make sense of the offer."""
+    async def answer(self, offer: Offer) -> tuple[str, Capabilities]:
+        """The answer, all candidates in it, and what it agrees to. Raises `Refused` where aiortc cannot make sense of
+        the offer."""
         self._ufrag, self._candidates = offer.ufrag, offer.candidates
+        found = capabilities.read(offer.sdp)
+        if found is None:
+            raise Refused(400, "The offer's first audio section does not offer Opus (opus/48000/2).")
         try:
-            await self.pc.setRemoteDescription(RTCSessionDescription(sdp=offer.sdp, type="offer"))
+            text = capabilities.for_aiortc(offer.sdp, found)
+            await self.pc.setRemoteDescription(RTCSessionDescription(sdp=text, type="offer"))
+            aiortc_private.send_as(self._transceiver, found.primary)
             for transceiver in self.pc.getTransceivers():
                 if transceiver.sender is not self.sender:
                     transceiver.direction = "inactive"
@@ -66,8 +75,7 @@ class Peer:
             # aiortc's parser asserts, indexes and converts; a broken offer comes out of it as any of a dozen errors.
             log.info("An offer was refused: %s.", type(error).__name__)
             raise Refused(400, "The offer could not be read as a session description for WebRTC.") from error
-        answer: str = self.pc.localDescription.sdp
-        return answer
+        return capabilities.for_listener(self.pc.localDescription.sdp, found), found
 
     async def add(self, fragment: Fragment) -> None:
         """Takes candidates that came after the offer. Raises `Refused`."""

@@ -10,7 +10,7 @@ from adaptive.control.decider import FIRST_TIER
 from adaptive.control.guard import Guarded
 from adaptive.control.ladder import SAFE
 from adaptive.control.opinion import expected
-from adaptive.control.plan import Plan, Reason
+from adaptive.control.plan import Carrier, Plan, Reason
 from adaptive.control.reports import ComputeReport, ContentReport, HeardReport, NetworkReport
 
 PLANS_KEPT = 50
@@ -51,6 +51,10 @@ class Steering:
             share = 1.0 if self._loss is None else min(1.0, report.packets / LOSS_MEMORY)
             self._loss = (1 - share) * (self._loss or 0.0) + share * report.loss
         self._controller.on_network(report)
+
+    def on_carrier(self, *, red: bool, nack: bool) -> None:
+        """The audio track carries the speech; which protection the listener takes there."""
+        self._controller.on_carrier(Carrier.AUDIO, red=red, nack=nack)
 
     def on_heard(self, report: HeardReport) -> None:
         """Passes a report on."""

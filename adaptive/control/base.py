@@ -25,8 +25,9 @@ class Controller(Protocol):
     def on_heard(self, report: HeardReport) -> None:
         """What came out at the listener."""
 
-    def on_carrier(self, carrier: Carrier) -> None:
-        """The carrier that takes the speech from now on."""
+    def on_carrier(self, carrier: Carrier, *, red: bool = True, nack: bool = True) -> None:
+        """The carrier that takes the speech from now on; whether the listener takes copies (RED, RFC 2198), and
+        whether it asks for lost packets again (NACK, RFC 4585)."""
 
     def plan(self, now: float) -> Plan:
         """The plan from `now` (monotonic seconds) on."""

@@ -98,7 +98,7 @@ class Decider:
             self._playout.late()
         self._concealed_before = late
 
-    def on_carrier(self, carrier: Carrier) -> None:
+    def on_carrier(self, carrier: Carrier, *, red: bool = True, nack: bool = True) -> None:
         """The data track repairs by itself."""
         self._carrier = carrier
 

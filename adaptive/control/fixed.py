@@ -56,7 +56,7 @@ class FixedController:
     def on_heard(self, report: HeardReport) -> None:
         """Nothing."""
 
-    def on_carrier(self, carrier: Carrier) -> None:
+    def on_carrier(self, carrier: Carrier, *, red: bool = True, nack: bool = True) -> None:
         """Playout delay is asked for on the audio track, lead given on the data track."""
         audio = carrier is Carrier.AUDIO
         self._plan = replace(

@@ -32,8 +32,8 @@ class Guarded:
     def on_heard(self, report: HeardReport) -> None:
         self._try("on_heard", lambda: self._inner.on_heard(report))
 
-    def on_carrier(self, carrier: Carrier) -> None:
-        self._try("on_carrier", lambda: self._inner.on_carrier(carrier))
+    def on_carrier(self, carrier: Carrier, *, red: bool = True, nack: bool = True) -> None:
+        self._try("on_carrier", lambda: self._inner.on_carrier(carrier, red=red, nack=nack))
 
     def plan(self, now: float) -> Plan:
         """The inner controller's plan, or the last one with the reason `error`."""

@@ -24,7 +24,7 @@ class ForcedController:
         self._delay_s = profile.clean_playout_delay_s
         self._begun: float | None = None
 
-    def _ignore(self, fact: object) -> None:
+    def _ignore(self, fact: object, **_: object) -> None:
         """Nothing moves it."""
 
     on_network = on_compute = on_content = on_heard = on_carrier = _ignore

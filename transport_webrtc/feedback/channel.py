@@ -50,8 +50,8 @@ class FeedbackChannel:
         """Asks the listener to hold what it receives for so long; the newest wish is the one that is sent."""
         self._delay_ms = round(seconds * 1000)
 
-    def tick(self, now: float, *, slow: bool) -> None:
-        """Sends what is due and reports silence."""
+    def tick(self, now: float, *, every_s: float) -> None:
+        """Sends what is due, pings every `every_s`, and reports silence."""
         silence = self._exchange.silence(now)
         if silence is not None:
             self._on_network(silence)
@@ -60,7 +60,7 @@ class FeedbackChannel:
         if self._delay_ms is not None:
             self._channel.send(json.dumps({"jbt": self._delay_ms}))
             self._delay_ms = None
-        ping = self._exchange.ping(now, slow=slow)
+        ping = self._exchange.ping(now, every_s=every_s)
         if ping is not None:
             self._channel.send(ping)
 

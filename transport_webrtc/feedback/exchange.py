@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from adaptive.control.reports import HeardReport, NetworkReport, Source
 
 FAST_S = 0.25
+MIDDLE_S = 0.5
 SLOW_S = 1.0
-"""Between pings; slow where the plan's own rate is so low that pings would weigh."""
+"""Between pings: where they alone tell of the path; where transport-wide feedback does; where they would weigh."""
 SILENT_S = 1.0
 """A ping unanswered for this long says that the path is out: packetsLost does not, as nothing arrives to count from."""
 BASE_WINDOW_S = 30.0
@@ -78,12 +79,11 @@ class Exchange:
         self.broken = 0
         """Messages that were no answer to anything."""
 
-    def ping(self, now: float, *, slow: bool) -> str | None:
+    def ping(self, now: float, *, every_s: float) -> str | None:
         """The message to send now, or None where it is not yet time."""
         if now < self._next:
             return None
-        every = SLOW_S if slow else FAST_S
-        self._next = max(self._next + every, now + every / 2)
+        self._next = max(self._next + every_s, now + every_s / 2)
         self._number += 1
         self._sent[self._number] = now
         self._sent.pop(self._number - 64, None)

@@ -76,9 +76,10 @@ def listen(
     reports = ReceiverReports()
     ssrc = aiortc_private.ssrc_of(sender)
 
-    def leaving(data: bytes) -> None:
+    def leaving(data: bytes) -> bytes:
         if data[1] == SENDER_REPORT:
             reports.sender_report(clock(), struct.unpack_from("!I", data, 10)[0])
+        return data
 
     def came(packet: Any) -> None:
         if isinstance(packet, RtcpRrPacket | RtcpSrPacket):
@@ -86,5 +87,5 @@ def listen(
                 if block.ssrc == ssrc:
                     on_network(reports.receiver_report(clock(), block, sent_rate=sent_rate()))
 
-    aiortc_private.before_rtp(sender, leaving)
+    aiortc_private.rewrite_leaving(sender, leaving)
     aiortc_private.on_rtcp(sender, came)

@@ -12,6 +12,7 @@ from aiortc.mediastreams import MediaStreamError
 from av.packet import Packet
 
 from adaptive.codec.opus import OpusEncoder, OpusError
+from adaptive.codec.redundancy import RedundancyPacker
 from adaptive.control.plan import Bandwidth, Plan, Protection, Rung
 from adaptive.ticks import TICK_RATE
 
@@ -48,7 +49,9 @@ class OpusAudioTrack(MediaStreamTrack):
 
     RTP time follows the clock (monotonic seconds) from the first packet on. While there is speech, timestamps step by
     exactly the length of a frame; otherwise a packet of silence leaves every 200 ms, and `wake` ends the waiting.
-    One encoder serves for the track's whole life. `recv` raises nothing but MediaStreamError, after `stop`.
+    Where the listener takes RED, speech travels with the copies that the plan wants. Silence is never copied; what is
+    sent of it right after speech carries that speech's last copies, and none points across a rest. One encoder serves
+    for the track's whole life. `recv` raises nothing but MediaStreamError, after `stop`.
     """
 
     kind = "audio"
@@ -64,6 +67,10 @@ class OpusAudioTrack(MediaStreamTrack):
         self._rung = _START
         self._protection = Protection()
         self._configured: tuple[Rung, Protection, int, bool] | None = None
+        self._red: RedundancyPacker | None = None
+        self._sounded: str | None = None
+        """The utterance that the last frame of speech was of."""
+        self._forgotten: str | None = None
         self._grid: Grid | None = None
         self._earliest = 0
         """Tick at which the next packet may begin."""
@@ -75,6 +82,20 @@ class OpusAudioTrack(MediaStreamTrack):
     def apply(self, plan: Plan) -> None:
         """The plan under which the next frame is encoded."""
         self._rung, self._protection = plan.rung, plan.protection
+
+    def use_red(self, opus: int) -> None:
+        """Payloads are RED from now on, with blocks of that payload type (RFC 2198)."""
+        self._red = RedundancyPacker(payload_type=opus)
+
+    def forget(self, utterance: str) -> bool:
+        """That utterance was cut off: if its frames were the last to leave, no copy leaves after this. Whether they
+        were."""
+        if utterance != self._sounded:
+            return False
+        self._forgotten = utterance
+        if self._red is not None:
+            self._red.clear()
+        return True
 
     def wake(self) -> None:
         """There may be speech: it leaves at the next place on the 20 ms grid."""
@@ -93,15 +114,26 @@ class OpusAudioTrack(MediaStreamTrack):
         tick, due = await self._turn()
         self._woken = False
         block = self._speech(self._rung.frame_ms * _TICKS_PER_MS)
-        payload = self._encode(block)
+        frame = self._encode(block)
         length = GRID if block is None else len(block.samples)
-        self._resting = block is None and len(payload) <= _DTX_BYTES
+        self._resting = block is None and len(frame) <= _DTX_BYTES
         self._earliest = tick + length
+        speech = block.utterance if block is not None and block.speech else None
+        self._sounded = speech or self._sounded
+        payload = frame if self._red is None else self._packed(self._red, frame, tick, speech)
         now = self._clock()
-        self.stats.sent(now, len(payload), speech=block is not None and block.speech, late_s=now - due)
+        copies = len(payload) - len(frame)
+        self.stats.sent(now, len(payload), copies=copies, speech=speech is not None, late_s=now - due)
         packet = Packet(payload)
         packet.pts, packet.time_base = tick, _TIME_BASE
         return packet
+
+    def _packed(self, red: RedundancyPacker, frame: bytes, tick: int, speech: str | None) -> bytes:
+        """The payload for a frame, with the copies that the plan wants; `speech` is its utterance."""
+        if self._resting:
+            red.clear()
+        again = speech is not None and speech != self._forgotten
+        return red.pack(frame, timestamp=tick, distances=self._protection.copies, again=again)
 
     async def _turn(self) -> tuple[int, float]:
         """Waits until a packet is due; returns its timestamp and when it was due."""

@@ -60,7 +60,13 @@ class Sending:
         self.frames = 0
         """Packets with speech in them; the others hold silence."""
         self.bytes = 0
-        """Payload."""
+        """Payload, copies included."""
+        self.copy_bytes = 0
+        """Of earlier frames, sent again inside later packets, their headers included."""
+        self.repeats = 0
+        """Packets sent again because the listener asked for them."""
+        self.repeat_bytes = 0
+        """On the wire."""
         self.source_errors = 0
         """Frames sent as silence because the source of speech raised."""
         self.encoder_errors = 0
@@ -75,10 +81,17 @@ class Sending:
     @property
     def wire_bytes(self) -> int:
         """Everything sent, with IP and UDP."""
-        return self.bytes + self.packets * OVERHEAD_BYTES
+        return self.bytes + self.packets * OVERHEAD_BYTES + self.repeat_bytes
 
-    def sent(self, now: float, size: int, *, speech: bool, late_s: float) -> None:
-        """A packet of `size` bytes of payload left at `now`, `late_s` after it was due."""
+    def repeated(self, size: int) -> None:
+        """A packet of `size` bytes on the wire left once more."""
+        self.repeats += 1
+        self.repeat_bytes += size
+        self._window_bytes += size
+
+    def sent(self, now: float, size: int, *, copies: int = 0, speech: bool, late_s: float) -> None:
+        """A packet of `size` bytes of payload, `copies` of them earlier frames, left at `now`, `late_s` after it was
+        due."""
         if self._window_at is None:
             self._window_at = now
         elif now - self._window_at >= WINDOW_S:
@@ -87,6 +100,7 @@ class Sending:
         self.packets += 1
         self.frames += speech
         self.bytes += size
+        self.copy_bytes += copies
         self._window_bytes += size + OVERHEAD_BYTES
         self.lateness.add(late_s)
 
@@ -96,6 +110,8 @@ class Sending:
             "packets": self.packets,
             "frames": self.frames,
             "bytes": self.bytes,
+            "copy_bytes": self.copy_bytes,
+            "repeats": self.repeats,
             "kbps": None if self.sent_rate is None else round(self.sent_rate / 1000, 1),
             "late_p50_ms": _ms(self.lateness.percentile(50)),
             "late_p99_ms": _ms(self.lateness.percentile(99)),

@@ -14,6 +14,8 @@ from ..feedback import twcc
 _OPUS = re.compile(r"a=rtpmap:(\d+) opus/48000/2$", re.IGNORECASE)
 _RED = re.compile(r"a=rtpmap:(\d+) red/48000/2$", re.IGNORECASE)
 _PER_PAYLOAD = re.compile(r"a=(?:rtpmap|fmtp|rtcp-fb):(\d+|\*) ")
+LIKE_RTCP = range(64, 96)
+"""Payload types that, with the marker bit that aiortc sets, look like RTCP (RFC 5761 section 4)."""
 DEFAULT_FMTP = "minptime=10;useinbandfec=1"
 
 
@@ -30,7 +32,8 @@ class Capabilities:
     transport_wide: int | None
     """Header extension id for transport-wide feedback; None where the listener gives none."""
     nack: bool = True
-    """Retransmissions may be asked for: Chromium does so wherever the answer allows it, whatever its offer says."""
+    """Retransmissions may be asked for. Chromium does so wherever the answer allows it, though its offers do not say
+    so: an offer of transport-wide feedback is taken for one of both."""
 
     @property
     def primary(self) -> int:
@@ -44,9 +47,10 @@ def read(offer: str) -> Capabilities | None:
     opus = next((int(m[1]) for line in lines if (m := _OPUS.match(line))), None)
     if opus is None:
         return None
-    inside = {f"a=fmtp:{m[1]} {opus}/{opus}": int(m[1]) for line in lines if (m := _RED.match(line))}
+    red = (int(m[1]) for line in lines if (m := _RED.match(line)))
+    inside = {f"a=fmtp:{number} {opus}/{opus}": number for number in red if number not in LIKE_RTCP}
     fmtp = next((line.split(" ", 1)[1] for line in lines if line.startswith(f"a=fmtp:{opus} ")), DEFAULT_FMTP)
-    feedback = {line for line in lines if line in (f"a=rtcp-fb:{opus} transport-cc", "a=rtcp-fb:* transport-cc")}
+    feedback = {kind for kind in ("transport-cc", "nack") for pt in (opus, "*") if f"a=rtcp-fb:{pt} {kind}" in lines}
     extension = next(
         (int(m[1]) for line in lines if (m := re.match(rf"a=extmap:(\d+)(?:/\w+)? {re.escape(twcc.URI)}", line))), None
     )
@@ -54,7 +58,8 @@ def read(offer: str) -> Capabilities | None:
         opus=opus,
         fmtp=fmtp,
         red=next((inside[line] for line in lines if line in inside), None),
-        transport_wide=extension if feedback and extension is not None and extension < 15 else None,
+        transport_wide=extension if "transport-cc" in feedback and extension is not None and extension < 15 else None,
+        nack=bool(feedback),
     )
 
 

@@ -11,7 +11,7 @@ OVERHEAD = 66
 
 
 def pinged(exchange: Exchange, now: float) -> int:
-    message = exchange.ping(now, slow=False)
+    message = exchange.ping(now, every_s=0.25)
     assert message is not None
     number: int = json.loads(message)["p"]
     return number
@@ -25,10 +25,10 @@ def counters(*, received=0, lost=0, concealed=0, total=0, buffer_ms=0, emitted=0
     return [received, lost, 1500, concealed, total, buffer_ms, emitted, octets, silent]
 
 
-@pytest.mark.parametrize(("slow", "expected"), [(False, 40), (True, 10)])
-def test_rate_of_pings(slow: bool, expected: int) -> None:
+@pytest.mark.parametrize(("every_s", "expected"), [(0.25, 40), (0.5, 20), (1.0, 10)])
+def test_rate_of_pings(every_s: float, expected: int) -> None:
     exchange = Exchange(overhead=OVERHEAD)
-    sent = sum(exchange.ping(step / 10, slow=slow) is not None for step in range(100))
+    sent = sum(exchange.ping(step / 10, every_s=every_s) is not None for step in range(100))
     assert abs(sent - expected) <= 1
 
 
@@ -36,7 +36,7 @@ def test_a_stalled_loop_sends_no_burst() -> None:
     exchange = Exchange(overhead=OVERHEAD)
     pinged(exchange, 0.0)
     pinged(exchange, 10.0)
-    assert exchange.ping(10.05, slow=False) is None
+    assert exchange.ping(10.05, every_s=0.25) is None
 
 
 def test_round_trip_without_the_time_it_was_held() -> None:
