@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
+from math import inf
 from time import perf_counter
 
 import numpy as np
@@ -26,6 +27,7 @@ AROUND_S = 0.3
 AUDIBLE = 10 ** (-45 / 20)
 """First audio is the first 20 ms whose level is above −45 dBFS."""
 AUDIBLE_S = 0.020
+SHORTEST_TURN_S = 0.02
 DEFAULT_RUNG = Rung(bitrate=24_000, bandwidth=Bandwidth.FB, frame_ms=20)
 
 
@@ -151,8 +153,8 @@ def _check(info: VoiceInfo, tiers: tuple[str, ...], every_s: float | None, codec
         raise ValueError(f"The codec is none or opus, not {codec}.")
     if codec == "none" and rungs:
         raise ValueError("Rungs are operating points of Opus: they need the codec opus.")
-    if every_s is not None and not every_s > 0:
-        raise ValueError(f"Turns last longer than 0 s, not {every_s} s.")
+    if every_s is not None and not SHORTEST_TURN_S <= every_s < inf:
+        raise ValueError(f"Turns last {SHORTEST_TURN_S} s or longer, not {every_s} s.")
     if every_s is None and (len(tiers) > 1 or len(rungs) > 1):
         raise ValueError("Several tiers or rungs take turns: say after how many seconds.")
 

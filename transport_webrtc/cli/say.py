@@ -94,10 +94,7 @@ def run(text: str, *, out: Path | None, voice: "Voice", branches: Path | None, *
     """
     from adaptive.audio.wav import write_wav
     from adaptive.speech.offline import render
-    from adaptive.speech.text import speakable
 
-    if not speakable(text):
-        raise ValueError("There is nothing to say: the text holds no letter and no digit.")
     rendering = render(text, voice=voice, **options)
     seams = [judge(switch, rendering.rate) for switch in rendering.switches]
     if out is not None:
@@ -184,12 +181,17 @@ def parse_rungs(text: str) -> list["Rung"]:
 
 
 def _read(text: str) -> str:
-    if text != "-":
-        return text
-    try:
-        return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"The text on standard input is not UTF-8 (byte {error.start}).") from None
+    """The text itself or what standard input holds. Raises ValueError where that is nothing to say."""
+    from adaptive.speech.text import speakable
+
+    if text == "-":
+        try:
+            text = sys.stdin.buffer.read().decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"The text on standard input is not UTF-8 (byte {error.start}).") from None
+    if not speakable(text):
+        raise ValueError("There is nothing to say: the text holds no letter and no digit.")
+    return text
 
 
 def _load(name: str) -> "Voice":

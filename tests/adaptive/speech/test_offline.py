@@ -134,7 +134,10 @@ def test_nothing_to_say_is_an_empty_rendering() -> None:
         ({"tiers": ("full", "light")}, "after how many seconds"),
         ({"codec": "mp3"}, "not mp3"),
         ({"rungs": (WIDE,)}, "need the codec opus"),
-        ({"tiers": ("full", "light"), "every_s": 0.0}, "longer than 0 s"),
+        ({"tiers": ("full", "light"), "every_s": 0.0}, "or longer"),
+        ({"tiers": ("full", "light"), "every_s": float("nan")}, "or longer"),
+        ({"tiers": ("full", "light"), "every_s": float("inf")}, "or longer"),
+        ({"speed": 0.0}, "speed"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(arguments: dict, sentence: str) -> None:
