@@ -1,6 +1,5 @@
 """The `feedback` data channel on the wire: sends pings, takes answers, asks for a playout delay."""
 
-import json
 from collections.abc import Callable
 
 from aiortc import RTCDataChannel
@@ -32,8 +31,6 @@ class FeedbackChannel:
         self._sent_rate = sent_rate
         self._on_network = on_network
         self._on_heard = on_heard
-        self._delay_ms: int | None = None
-        """Playout delay asked for and not yet sent."""
         channel.on("message", self._message)
 
     @property
@@ -47,8 +44,8 @@ class FeedbackChannel:
         return self._exchange.counted_at
 
     def ask_playout_delay(self, seconds: float) -> None:
-        """Asks the listener to hold what it receives for so long; the newest wish is the one that is sent."""
-        self._delay_ms = round(seconds * 1000)
+        """Asks the listener to hold what it receives for so long; the newest wish is the one that counts."""
+        self._exchange.wish(round(seconds * 1000))
 
     def tick(self, now: float, *, every_s: float) -> None:
         """Sends what is due, pings every `every_s`, and reports silence."""
@@ -57,9 +54,6 @@ class FeedbackChannel:
             self._on_network(silence)
         if self._channel.readyState != "open" or self._channel.bufferedAmount > BUFFERED_LIMIT:
             return
-        if self._delay_ms is not None:
-            self._channel.send(json.dumps({"jbt": self._delay_ms}))
-            self._delay_ms = None
         ping = self._exchange.ping(now, every_s=every_s)
         if ping is not None:
             self._channel.send(ping)

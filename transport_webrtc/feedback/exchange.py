@@ -4,6 +4,9 @@ A ping is `{"p": number, "t": seconds}`. Its answer is `{"p": number, "t": …, 
 where the counters are those of the receiver's `inbound-rtp` statistics (W3C webrtc-stats), in this order:
 packetsReceived, packetsLost, jitter (µs), concealedSamples, totalSamplesReceived, jitterBufferDelay (ms),
 jitterBufferEmittedCount, bytesReceived, silentConcealedSamples. Everything is counted since the answer before.
+
+A ping may carry a wish, `"jbt": ms`: the listener's `jitterBufferTarget` (W3C webrtc-extensions). Pings may be lost, so
+it is in every one until one of them is answered.
 """
 
 import json
@@ -68,6 +71,10 @@ class Exchange:
         self._number = 0
         self._sent: dict[int, float] = {}
         self._next = -math.inf
+        self._wish_ms: int | None = None
+        """Playout delay asked for and not yet known to have arrived."""
+        self._wished_from: int | None = None
+        """The first ping that carried it."""
         self._base = BaseRoundTrip()
         self._counters: Counters | None = None
         self._counted = 0
@@ -79,6 +86,10 @@ class Exchange:
         self.broken = 0
         """Messages that were no answer to anything."""
 
+    def wish(self, delay_ms: int) -> None:
+        """Asks the listener to hold what it receives for so long, with the next ping, which is due now."""
+        self._wish_ms, self._wished_from, self._next = delay_ms, None, -math.inf
+
     def ping(self, now: float, *, every_s: float) -> str | None:
         """The message to send now, or None where it is not yet time."""
         if now < self._next:
@@ -87,7 +98,11 @@ class Exchange:
         self._number += 1
         self._sent[self._number] = now
         self._sent.pop(self._number - 64, None)
-        return json.dumps({"p": self._number, "t": round(now, 6)})
+        message: dict[str, float] = {"p": self._number, "t": round(now, 6)}
+        if self._wish_ms is not None:
+            message["jbt"] = self._wish_ms
+            self._wished_from = self._wished_from or self._number
+        return json.dumps(message)
 
     def silence(self, now: float) -> NetworkReport | None:
         """A report of nothing known, while no ping has been answered for a second."""
@@ -109,6 +124,8 @@ class Exchange:
         number, held_s, values = parsed
         rtt_s = max(0.0, now - sent_at - held_s)
         self.answered_at = now
+        if self._wished_from is not None and number >= self._wished_from:
+            self._wish_ms = self._wished_from = None
         before, counters = self._counters, None
         if values is not None and number > self._counted:
             counters = _counters(now - rtt_s / 2, values)

@@ -161,3 +161,15 @@ def test_what_is_no_answer_changes_nothing(raw: str | bytes) -> None:
     assert exchange.broken == 1
     assert exchange.answer(0.2, answer(number), sent_rate=None) is not None
     assert exchange.answer(0.3, answer(number), sent_rate=None) is None, "an answer counts once"
+
+
+def test_a_wish_is_in_every_ping_until_one_of_them_is_answered() -> None:
+    exchange = Exchange(overhead=66)
+    assert "jbt" not in json.loads(exchange.ping(10.0, every_s=1.0) or "")
+    exchange.wish(250)
+    pings = [json.loads(exchange.ping(at, every_s=1.0) or "") for at in (10.1, 11.2)]
+    assert [ping["jbt"] for ping in pings] == [250, 250], "at once, and again"
+    assert exchange.answer(11.3, json.dumps({"p": 1, "h": 0}), sent_rate=None) is not None
+    assert json.loads(exchange.ping(12.2, every_s=1.0) or "")["jbt"] == 250, "the answered ping did not carry it"
+    assert exchange.answer(12.3, json.dumps({"p": 3, "h": 0}), sent_rate=None) is not None
+    assert "jbt" not in json.loads(exchange.ping(13.3, every_s=1.0) or "")
