@@ -51,9 +51,7 @@ LAG_FIT_S = 0.060
 LEVEL_S = 0.010
 """Levels are those of windows this long."""
 FAINT = 10 ** (-40 / 20)
-"""Levels are compared where a branch is above −40 dBFS: below, some 20 dB under speech, noise decides them."""
-QUIET = 10 ** (-50 / 20)
-"""Where both branches are below −50 dBFS there is no speech whose difference could be told."""
+"""Levels and branches are compared where a branch is above −40 dBFS: below, some 20 dB under speech, noise decides."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +66,7 @@ class Seam:
     level_db: float
     """How far the level heard leaves the range between the branches' levels; a dip is negative."""
     branch_snr_db: float | None
-    """Level of the old branch over that of the difference between the branches; None where they are equal or quiet."""
+    """Level of the old branch over that of the difference between the branches; None where they are equal or faint."""
 
 
 def judge_seam(heard: Samples, old: Samples, new: Samples, *, at: int, fade: int = 0, rate: int = 48_000) -> Seam:
@@ -162,7 +160,7 @@ def _level_departure(heard: Signal, old: Signal, new: Signal, begin: int, end: i
 
 def _snr_db(old: Signal, new: Signal) -> float | None:
     difference = _level(new - old)
-    if not difference or max(_level(old), _level(new)) < QUIET:
+    if not difference or max(_level(old), _level(new)) < FAINT:
         return None
     return float(20 * np.log10(max(_level(old), 1e-9) / difference))
 
