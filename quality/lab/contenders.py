@@ -1,0 +1,60 @@
+"""Who is compared: controllers by the names that the command line takes, the network adaptor among them."""
+
+from dataclasses import replace
+
+from adaptive.control.base import Controller
+from adaptive.control.plan import Carrier, Plan
+from adaptive.control.profiles import Profile
+from adaptive.control.registry import load_controller
+from adaptive.control.reports import ComputeReport, ContentReport, HeardReport, NetworkReport
+
+from .baselines import NetworkAdaptor
+
+ADAPTIVE, ANA, ORACLE = "adaptive", "ana", "oracle"
+FIXED = ("fixed:12000", "fixed:16000", "fixed:24000", "fixed:32000", "fixed:32000+fec", "fixed:48000")
+DEFAULT = (ADAPTIVE, ANA, *FIXED, ORACLE)
+
+
+def make(name: str, *, profile: Profile) -> Controller:
+    """A fresh controller; `oracle` is none, as it has to know the path. Raises ValueError with a sentence."""
+    if name == ANA:
+        return NetworkAdaptor(profile=profile)
+    if name == ORACLE:
+        raise ValueError("The oracle is no controller: it plans for one path that it knows.")
+    return load_controller(name, profile=profile)
+
+
+class Scheduled:
+    """A controller that follows a schedule of plans, whatever is reported."""
+
+    def __init__(self, plans: tuple[Plan, ...], *, every_s: float) -> None:
+        """Each of `plans` holds for `every_s`, the first from the first question on, the last for ever."""
+        self._plans = plans
+        self._every_s = every_s
+        self._began: float | None = None
+        self._tier: str | None = None
+
+    def on_network(self, report: NetworkReport) -> None:
+        """Nothing."""
+
+    def on_compute(self, report: ComputeReport) -> None:
+        """The best tier where the schedule names one that the voice has not."""
+        if report.tiers:
+            self._tier = report.tiers[0]
+
+    def on_content(self, report: ContentReport) -> None:
+        """Nothing."""
+
+    def on_heard(self, report: HeardReport) -> None:
+        """Nothing."""
+
+    def on_carrier(self, carrier: Carrier, *, red: bool = True, nack: bool = True) -> None:
+        """Nothing."""
+
+    def plan(self, now: float) -> Plan:
+        """The one whose time it is."""
+        if self._began is None:
+            self._began = now
+        place = int((now - self._began) / self._every_s + 1e-6)
+        plan = self._plans[min(place, len(self._plans) - 1)]
+        return plan if self._tier is None or self._tier == plan.tier else replace(plan, tier=self._tier)
