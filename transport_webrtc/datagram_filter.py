@@ -11,7 +11,7 @@ from typing import Any
 
 from aiortc import RTCPeerConnection
 
-from quality.lab import PRESETS, Link, LinkSettings, Path
+from quality.lab import PRESETS, Fate, Link, LinkSettings, Path
 
 from .aiortc_private import datagram_protocols
 
@@ -68,6 +68,10 @@ class LabNetwork:
             "flow": {"down": asdict(self._down.link.flow(now)), "up": asdict(self._up.link.flow(now))},
         }
 
+    def watch(self, see: Callable[[bytes, Fate], None]) -> None:
+        """Shows `see` every datagram that we send, encrypted as it is, and what becomes of it."""
+        self._down.see = see
+
     def close(self) -> None:
         """Takes itself out of the connection; what is on its way is lost."""
         for endpoint in list(self._endpoints):
@@ -95,6 +99,7 @@ class _Pipe:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
         self._open = True
+        self.see: Callable[[bytes, Fate], None] | None = None
 
     def become(self, settings: LinkSettings) -> None:
         """Takes `settings` on; a trace or steps that stay the same go on undisturbed."""
@@ -103,8 +108,10 @@ class _Pipe:
         self.link.set(now=self._loop.time(), **changes)
         self._pump()
 
-    def send(self, size: int, deliver: Deliver) -> None:
-        self.link.offer(self._loop.time(), size, deliver)
+    def send(self, datagram: bytes, deliver: Deliver) -> None:
+        fate = self.link.offer(self._loop.time(), len(datagram), deliver)
+        if self.see is not None:
+            self.see(datagram, fate)
         self._pump()
 
     def close(self) -> None:
@@ -164,10 +171,10 @@ class _Endpoint:
 
     def _sendto(self, data: bytes, addr: Any = None) -> None:
         datagram = bytes(data)
-        self._down.send(len(datagram), lambda: self._deliver(self._transport.sendto, datagram, addr))
+        self._down.send(datagram, lambda: self._deliver(self._transport.sendto, datagram, addr))
 
     def _received(self, data: bytes, addr: Any) -> None:
-        self._up.send(len(data), lambda: self._deliver(self._receive, data, addr))
+        self._up.send(data, lambda: self._deliver(self._receive, data, addr))
 
     def _deliver(self, out: Callable[[bytes, Any], None], data: bytes, addr: Any) -> None:
         """A datagram that cannot be taken must not hold up those after it: the loop hears of it, as from any socket."""
