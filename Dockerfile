@@ -1,16 +1,16 @@
-# docker build -t legato .    docker run --network host legato      (why host: README, "In a container")
+# docker build -t legato .    docker run --network host -e LEGATO_TOKEN=… legato      (README, "In a container", says why)
 FROM python:3.11-slim
 
 ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 LEGATO_CACHE_DIR=/var/cache/legato
 WORKDIR /opt/legato
 
-# Torch's CPU wheels are a tenth of the default ones; any index that serves them will do.
-ARG TORCH_INDEX_ARGS=""
+# Where the default torch is a CUDA build of several gigabytes, name an index with CPU builds: --build-arg PIP_ARGS="--index-url …"
+ARG PIP_ARGS=""
 COPY pyproject.toml requirements.lock README.md LICENSE ./
 COPY adaptive adaptive
 COPY transport_webrtc transport_webrtc
 COPY quality quality
-RUN pip install ${TORCH_INDEX_ARGS} -c requirements.lock . \
+RUN pip install ${PIP_ARGS} -c requirements.lock . \
  && useradd --system --create-home legato \
  && install -d -o legato /var/cache/legato
 
@@ -22,4 +22,4 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD python -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8080/healthz', timeout=2)"
 ENTRYPOINT ["legato"]
-CMD ["serve", "--host", "0.0.0.0"]
+CMD ["serve"]

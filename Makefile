@@ -1,12 +1,17 @@
-# Two commands do all the set-up: `make run` and `make test`. Everything lives in .venv.
+# Two commands do all the set-up: `make run` and `make test`. Everything lives in .venv. `make help` lists the rest.
+.DEFAULT_GOAL := help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c requirements.lock
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --progress-bar on -c requirements.lock
+QUIET := sed -nuE 's/^(Collecting|Downloading|Installing collected|Successfully) ?([^ ,;(]*).*/  \1 \2/p'
 HOST ?= 127.0.0.1
 PORT ?= 8080
 
-.PHONY: setup run test test-long lint browser clean
+.PHONY: help setup run test test-long lint browser clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: $(VENV)/.ready-run  ## the environment, with what running needs
 
@@ -14,17 +19,20 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Legato needs Python 3.11 or newer: make PYTHON=python3.11 …")'
 	$(PYTHON) -m venv $(VENV)
 
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -ec
+
 $(VENV)/.ready-run: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Installing Legato and the packages of requirements.lock into $(VENV) (minutes, the first time) …"
-	$(PIP) -e .
+	@$(PIP) -e . | $(QUIET)
 	@touch $@
 
 $(VENV)/.ready-test: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Installing Legato, its judges and its test tools into $(VENV) (minutes, the first time) …"
-	$(PIP) -e '.[test]'
+	@$(PIP) -e '.[test]' | $(QUIET)
 	@touch $@ $(VENV)/.ready-run
 
-run: setup  ## the server with the lab's network sliders; prints the URL
+run: setup  ## the server with the lab's network sliders; prints the URL (PORT=8080 HOST=127.0.0.1)
 	$(BIN)/legato serve --lab --host $(HOST) --port $(PORT)
 
 browser:  ## Debian's chromium for the browser tests, when root; else says what is skipped
@@ -34,7 +42,7 @@ browser:  ## Debian's chromium for the browser tests, when root; else says what 
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
 	else echo "No chromium here and not root: the browser tests are skipped. Install it (apt-get install chromium) to run them."; fi
 
-lint: $(VENV)/.ready-test
+lint: $(VENV)/.ready-test  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -45,5 +53,5 @@ test: $(VENV)/.ready-test browser lint  ## every test but the long ones
 test-long: $(VENV)/.ready-test browser  ## the tests that take minutes
 	$(BIN)/pytest -m long
 
-clean:
+clean:  ## the environment and every cache away
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
