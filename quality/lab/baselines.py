@@ -38,6 +38,8 @@ LONGER_LOSS, SHORTER_LOSS = 0.04, 0.05
 FRAMES_MS = (20, 40, 60)
 """Longer frames where the bandwidth is at most the lowest bitrate with its overhead and a margin, and little is lost;
 shorter where there is more, or much is lost (frame_length_controller.cc)."""
+LEAST_RATE = LOWEST + OVERHEAD_BYTES * 8000 / FRAMES_MS[-1]
+"""bit/s on the wire: the estimate has the stream's least rate as its floor."""
 
 
 class Trend:
@@ -101,7 +103,7 @@ class SendSide:
         acked = report.received_rate
         state = "normal" if report.queue_delay_s is None else self._trend.observe(report.at, report.queue_delay_s)
         if state == "over" and acked is not None:
-            self._delay_rate = min(self._delay_rate, CUT * acked)
+            self._delay_rate = min(self._delay_rate, max(LEAST_RATE, CUT * acked))
         elif state == "normal":
             self._delay_rate *= GROWTH**elapsed
         if acked is not None:
@@ -119,7 +121,7 @@ class SendSide:
             self._loss_rate = max(self._loss_rate, min(self._loss_rate * GROWTH, 2 * self._delay_rate))
         elif loss > LOSS_HIGH and report.at - self._cut_at > LOSS_HOLD_S + (report.rtt_s or 0.0):
             self._cut_at = report.at
-            self._loss_rate = min(self._loss_rate, self.rate) * (1 - 0.5 * loss)
+            self._loss_rate = max(LEAST_RATE, min(self._loss_rate, self.rate) * (1 - 0.5 * loss))
 
 
 class NetworkAdaptor:

@@ -11,7 +11,8 @@ from adaptive.control.reports import ComputeReport, ContentReport, HeardReport, 
 from .baselines import NetworkAdaptor
 
 ADAPTIVE, ANA, ORACLE = "adaptive", "ana", "oracle"
-FIXED = ("fixed:12000", "fixed:16000", "fixed:24000", "fixed:32000", "fixed:32000+fec", "fixed:48000")
+FIXED = ("fixed:12000", "fixed:16000", "fixed:24000", "fixed:32000", "fixed:32000+fec")
+"""None dearer on the wire than the plan that the others start from."""
 DEFAULT = (ADAPTIVE, ANA, *FIXED, ORACLE)
 
 
@@ -32,15 +33,14 @@ class Scheduled:
         self._plans = plans
         self._every_s = every_s
         self._began: float | None = None
-        self._tier: str | None = None
+        self._tiers: tuple[str, ...] = ()
 
     def on_network(self, report: NetworkReport) -> None:
         """Nothing."""
 
     def on_compute(self, report: ComputeReport) -> None:
-        """The best tier where the schedule names one that the voice has not."""
-        if report.tiers:
-            self._tier = report.tiers[0]
+        """The names of the voice's tiers: its best stands for one that it has not."""
+        self._tiers = report.tiers
 
     def on_content(self, report: ContentReport) -> None:
         """Nothing."""
@@ -57,4 +57,4 @@ class Scheduled:
             self._began = now
         place = int((now - self._began) / self._every_s + 1e-6)
         plan = self._plans[min(place, len(self._plans) - 1)]
-        return plan if self._tier is None or self._tier == plan.tier else replace(plan, tier=self._tier)
+        return replace(plan, tier=self._tiers[0]) if self._tiers and plan.tier not in self._tiers else plan

@@ -10,9 +10,6 @@ from adaptive.control.plan import Plan
 
 from .scoring import Second
 
-SQUEEZED_S = 0.3
-"""A capacity below the plan's rate for less is not reacted to by anyone, and not counted."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
@@ -80,7 +77,7 @@ def _reaction_ms(looks: Sequence[Look]) -> float | None:
         if over and since is None:
             since = (look.at_s, rate)
         elif not over and since is not None:
-            if rate < since[1] and look.at_s - since[0] >= SQUEEZED_S:
+            if rate < since[1]:
                 times.append(look.at_s - since[0])
             since = None
     return round(1000 * sum(times) / len(times)) if times else None

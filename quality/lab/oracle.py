@@ -9,12 +9,11 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from adaptive.control.ladder import RUNGS
 from adaptive.control.plan import Plan, Rung
 from adaptive.control.profiles import Profile
 
 from .contenders import Scheduled
-from .foresight import PROTECTIONS, STEP_S, Action, actions, allowed, draft, foresee
+from .foresight import CHOICE, PROTECTIONS, STEP_S, Action, actions, allowed, draft, foresee
 from .scenarios import LEAD_IN_S, Scenario
 from .simulator import Simulation, simulate
 
@@ -54,10 +53,11 @@ def search(
     seconds: int,
     seed: int = 0,
     rivals: Sequence[Schedule] = (),
-    tries: int = TRIES,
+    tries: int | None = None,
     on_try: Callable[[int, float], None] | None = None,
 ) -> Best:
-    """The best schedule found; `on_try` is told of every simulation and of the best mean opinion so far."""
+    """The best schedule found in `tries` changes (None: the usual number); `on_try` is told of every simulation and of
+    the best mean opinion so far."""
     count = round((LEAD_IN_S + seconds) / EVERY_S) + 1
     tier = "full"
 
@@ -76,7 +76,7 @@ def search(
             on_try(number, best.opinion)
     assert best is not None
     chance = random.Random(f"{seed} {scenario.name}")
-    for attempt in range(tries):
+    for attempt in range(TRIES if tries is None else tries):
         changed = _changed(best, chance, profile)
         if changed is not None:
             found = tried(changed)
@@ -130,7 +130,7 @@ def _change(chance: random.Random, profile: Profile) -> Callable[[Plan], Plan]:
         by = chance.choice((-2, -1, 1, 2))
         return lambda plan: replace(plan, rung=_moved(plan, by))
     if kind < 0.6:
-        rung = chance.choice(RUNGS)
+        rung = chance.choice(CHOICE)
         return lambda plan: replace(plan, rung=rung)
     if kind < 0.85:
         protection = chance.choice(PROTECTIONS)
@@ -148,7 +148,7 @@ def _change(chance: random.Random, profile: Profile) -> Callable[[Plan], Plan]:
 
 def _moved(plan: Plan, by: int) -> Rung:
     near = min(
-        range(len(RUNGS)),
-        key=lambda n: abs(RUNGS[n].bitrate - plan.rung.bitrate) + 100 * abs(RUNGS[n].frame_ms - plan.rung.frame_ms),
+        range(len(CHOICE)),
+        key=lambda n: abs(CHOICE[n].bitrate - plan.rung.bitrate) + 100 * abs(CHOICE[n].frame_ms - plan.rung.frame_ms),
     )
-    return RUNGS[min(len(RUNGS) - 1, max(0, near + by))]
+    return CHOICE[min(len(CHOICE) - 1, max(0, near + by))]

@@ -119,10 +119,9 @@ class Hearing:
         rows = []
         for place, tally in enumerate(self._tallies):
             steps = sum(tally.played.values())
-            concealed = max(0.0, (tally.made_up + tally.muted) * STEP_S - tally.saved_s)
+            made_up = tally.made_up + tally.muted
             silent = tally.muted * STEP_S
-            expected_s = steps * STEP_S + concealed
-            share = concealed / expected_s if expected_s else 1.0
+            share = max(0.0, made_up - tally.saved_s / STEP_S) / (steps + made_up) if steps + made_up else 1.0
             if self.origin is None:
                 share = silent = 1.0
             delay_s = tally.delay_s / steps if steps else None
