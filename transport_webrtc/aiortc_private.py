@@ -36,6 +36,7 @@ def check() -> None:
         (RTCRtpSender, "_retransmit", ("sequence_number",), "what is asked for again is told there"),
         (RTCDtlsTransport, "_send_rtp", ("data",), "packets are numbered there"),
         (RTCDtlsTransport, "_handle_rtcp_data", ("data",), "transport-wide feedback is read there"),
+        (RTCDtlsTransport, "_handle_rtp_data", ("data", "arrival_time_ms"), "a bench's listeners see packets there"),
         (
             aioice.Connection,
             "get_component_candidates",
@@ -171,6 +172,18 @@ def datagram_protocols(pc: RTCPeerConnection) -> list[Any]:
     if pc.sctp is not None:
         transports.add(pc.sctp.transport.transport)
     return [protocol for transport in transports for protocol in transport.iceGatherer._connection._protocols]
+
+
+def take_rtp(receiver: RTCRtpReceiver, see: Callable[[bytes], None]) -> Callable[[bytes], Awaitable[None]]:
+    """Gives the RTP packets that come on the transport of `receiver`, decrypted, to `see` alone. Returns what sends
+    RTCP back there."""
+    transport = receiver.transport
+
+    async def seen(data: bytes, arrival_time_ms: int) -> None:
+        see(data)
+
+    transport._handle_rtp_data = seen  # type: ignore[method-assign]
+    return transport._send_rtp
 
 
 def take_packets(receiver: RTCRtpReceiver, see: Callable[[int, int, bytes], None]) -> None:

@@ -173,6 +173,11 @@ class Listener:
         return self._steering.network
 
     @property
+    def loss(self) -> float | None:
+        """Share of packets lost before any repair, over about 3 s of speech."""
+        return self._steering.loss
+
+    @property
     def sent(self) -> Sending:
         """Counts of what it was sent."""
         return self._track.stats

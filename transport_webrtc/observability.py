@@ -119,7 +119,7 @@ class _Present(Collector):
         yield _tally("legato_rung", "Listeners by rung.", "rung", [str(plan.rung) for plan in plans])
         yield _tally("legato_tier", "Listeners by tier of the plan.", "tier", [plan.tier for plan in plans])
         yield _spread("legato_newest_rtt_seconds", "Newest round trip.", [report.rtt_s for report in networks])
-        yield _spread("legato_loss", "Newest share of packets lost, 0 to 1.", [report.loss for report in networks])
+        yield _spread("legato_loss", "Packets lost before repair, 0 to 1.", [listener.loss for listener in listeners])
         yield _spread("legato_opinion", "Expected opinion, G.107.2.", [listener.opinion() for listener in listeners])
         sent = sum((_counts(listener.sent) for listener in listeners), Tally(self._gone))
         for name, text in SENT.items():

@@ -34,16 +34,17 @@ def changes_as_list(changes: list[Change], origin: float) -> list[dict[str, Any]
 
 
 def reports_as_dict(steering: Steering, origin: float) -> dict[str, Any]:
-    """The newest report of each kind, None where there was none."""
+    """The newest report of each kind, None where there was none. Loss, which may be that of three packets in a report,
+    is that of the last 3 s of speech."""
     return {
-        "network": _network(steering.network, origin),
+        "network": _network(steering.network, steering.loss, origin),
         "compute": _compute(steering.compute, origin),
         "content": _content(steering.content, origin),
         "heard": _heard(steering.heard, origin),
     }
 
 
-def _network(report: NetworkReport | None, origin: float) -> dict[str, Any] | None:
+def _network(report: NetworkReport | None, loss: float | None, origin: float) -> dict[str, Any] | None:
     return (
         None
         if report is None
@@ -51,7 +52,7 @@ def _network(report: NetworkReport | None, origin: float) -> dict[str, Any] | No
             "at": round(report.at - origin, 3),
             "source": report.source,
             "rtt_ms": _ms(report.rtt_s),
-            "loss": _rounded(report.loss, 4),
+            "loss": _rounded(loss, 4),
             "jitter_ms": _ms(report.jitter_s),
             "queue_delay_ms": _ms(report.queue_delay_s),
             "received_kbps": _kbps(report.received_rate),

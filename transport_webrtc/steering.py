@@ -15,7 +15,7 @@ from adaptive.control.reports import ComputeReport, ContentReport, HeardReport, 
 
 PLANS_KEPT = 50
 LOSS_MEMORY = 150
-"""Packets over which loss is averaged for the opinion: 3 s at 20 ms."""
+"""Packets over which loss is averaged for the opinion and for people: 3 s at 20 ms."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,10 @@ class Steering:
         """`apply(plan, before)` is called with every plan that differs from its predecessor in more than the reason."""
         self._controller = Guarded(controller, safe=Plan(rung=SAFE, tier=FIRST_TIER, reason=Reason.START))
         self._apply = apply
-        self._loss: float | None = None
+        self._judged = 0
+        """Packets of which it is known whether they were lost."""
+        self.loss: float | None = None
+        """Share of packets lost before any repair, over about the last 150; None before the first report of it."""
         self.plan: Plan | None = None
         self.plan_at: float | None = None
         self.changes: deque[Change] = deque(maxlen=PLANS_KEPT)
@@ -48,8 +51,9 @@ class Steering:
         if report.rtt_s is not None or report.loss is not None:
             self.network = report
         if report.loss is not None and report.packets:
-            share = 1.0 if self._loss is None else min(1.0, report.packets / LOSS_MEMORY)
-            self._loss = (1 - share) * (self._loss or 0.0) + share * report.loss
+            self._judged += report.packets
+            share = min(1.0, report.packets / min(self._judged, LOSS_MEMORY))
+            self.loss = (1 - share) * (self.loss or 0.0) + share * report.loss
         self._controller.on_network(report)
 
     def on_carrier(self, *, red: bool, nack: bool) -> None:
@@ -75,7 +79,7 @@ class Steering:
             return None
         buffered_s = self.heard.buffered_s if self.heard and self.heard.buffered_s is not None else 0.0
         delay_s = one_way_s + buffered_s + self.plan.rung.frame_ms / 1000
-        return round(expected(self.plan, loss=self._loss or 0.0, delay_s=delay_s), 2)
+        return round(expected(self.plan, loss=self.loss or 0.0, delay_s=delay_s), 2)
 
     def step(self, now: float, *, compute: ComputeReport, content: ContentReport) -> Plan:
         """Ten times a second: the newest facts from this machine in, the plan out."""

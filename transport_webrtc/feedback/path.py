@@ -87,7 +87,7 @@ class PathFacts:
 
     def tick(self, now: float, *, narrow: bool) -> None:
         """Ten times a second: sends what is due. `narrow`: pings would weigh on the speech."""
-        if self._untold:
+        if self._untold and now - self._told_at >= GAP_S:
             self._tell(now)
         if self._channel is not None:
             self._channel.tick(now, every_s=SLOW_S if narrow else MIDDLE_S if self.is_wide(now) else FAST_S)

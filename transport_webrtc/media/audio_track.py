@@ -12,7 +12,7 @@ from aiortc.mediastreams import MediaStreamError
 from av.packet import Packet
 
 from adaptive.codec.opus import OpusEncoder, OpusError
-from adaptive.codec.redundancy import RedundancyPacker
+from adaptive.codec.redundancy import FRAME_HEADER, RedundancyPacker
 from adaptive.control.plan import Bandwidth, Plan, Protection, Rung
 from adaptive.ticks import TICK_RATE
 
@@ -122,7 +122,7 @@ class OpusAudioTrack(MediaStreamTrack):
         self._sounded = speech or self._sounded
         payload = frame if self._red is None else self._packed(self._red, frame, tick, speech)
         now = self._clock()
-        copies = len(payload) - len(frame)
+        copies = max(0, len(payload) - len(frame) - FRAME_HEADER)
         self.stats.sent(now, len(payload), copies=copies, speech=speech is not None, late_s=now - due)
         packet = Packet(payload)
         packet.pts, packet.time_base = tick, _TIME_BASE

@@ -62,7 +62,7 @@ class Sending:
         self.bytes = 0
         """Payload, copies included."""
         self.copy_bytes = 0
-        """Of earlier frames, sent again inside later packets, their headers included."""
+        """Of earlier frames that travel again inside later packets, with a header each."""
         self.repeats = 0
         """Packets sent again because the listener asked for them."""
         self.repeat_bytes = 0
