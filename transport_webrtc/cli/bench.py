@@ -5,14 +5,15 @@ import typer
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    from ..bench import first_audio, media
+    from ..bench import first_audio, media, network
 
     bench = typer.Typer(
         name="bench",
-        help="Measure this machine: how soon speech begins, and what sending it costs.",
+        help="Measure this machine: how soon speech begins, what sending it costs, and what is heard on a bad network.",
         no_args_is_help=True,
         rich_markup_mode="markdown",
     )
     first_audio.register(bench)
     media.register(bench)
+    network.register(bench)
     app.add_typer(bench)

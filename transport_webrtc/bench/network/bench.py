@@ -1,0 +1,155 @@
+"""The whole bench: every sender meets every scenario under every seed, taking turns; what fails is tried again."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from statistics import median
+from typing import Any
+
+from quality.lab.scenarios import Scenario
+
+from .clip import Clip
+from .measuring import row
+from .rows import Folder, Key
+from .run import run
+from .senders import SenderName
+from .stage import Stage
+
+FAILURES = 2
+"""Of one run, with new processes after each; a third one ends the bench."""
+MEDIANS = (
+    "pesq",
+    "pesq_phrase",
+    "visqol",
+    "concealed_share",
+    "silence_added_s",
+    "lost_speech_s",
+    "largest_gap_ms",
+    "first_audio_ms",
+    "delay_mean_ms",
+    "buffer_max_ms",
+    "under_capacity_ms",
+    "peak_queue_ms",
+    "wire_kbps",
+    "cpu_idle",
+)
+
+Say = Callable[[str], None]
+
+
+class Bench:
+    """Goes through the runs; those that its folder has already are not made again."""
+
+    def __init__(
+        self,
+        *,
+        senders: Sequence[SenderName],
+        scenarios: Sequence[Scenario],
+        seeds: int,
+        repeats: int,
+        clip: Clip,
+        folder: Folder,
+        profile: str,
+        controller: str,
+    ) -> None:
+        self._senders, self._scenarios, self._seeds = senders, scenarios, seeds
+        self._repeats = repeats
+        self._clip, self._folder = clip, folder
+        self._profile, self._controller = profile, controller
+        self._stage: Stage | None = None
+        self._standing = ExitStack()
+
+    @property
+    def count(self) -> int:
+        """Of the runs asked for."""
+        return len(self._senders) * len(self._scenarios) * self._seeds
+
+    def _asked(self) -> Iterator[tuple[SenderName, Scenario, int, Key]]:
+        """Alternating: all contenders meet one network before the next one comes."""
+        for seed in range(1, self._seeds + 1):
+            for scenario in self._scenarios:
+                for sender in self._senders:
+                    yield sender, scenario, seed, (sender.text, scenario.name, seed)
+
+    def rows(self, *, say: Say, done: Callable[[], None]) -> list[dict[str, Any]]:
+        """Every row; `say` is told what happens, `done` called after each run, made now or before.
+
+        Raises RuntimeError where a run fails again and again.
+        """
+        rows = []
+        with self._standing:
+            for sender, scenario, seed, key in self._asked():
+                say(f"{sender.text} on {scenario.name}, seed {seed}")
+                rows.append(self._row(sender, scenario, seed, key, say))
+                done()
+        return rows
+
+    def _row(self, sender: SenderName, scenario: Scenario, seed: int, key: Key, say: Say) -> dict[str, Any]:
+        while (best := self._folder.best(key)) is None or not best["valid"]:
+            attempts = len(self._folder.attempts(key))
+            if best is not None and attempts > self._repeats:
+                break
+            for failures in range(FAILURES + 1):
+                try:
+                    taken = run(self._staged(), sender, scenario, seed, clip_s=self._clip.seconds)
+                    break
+                except self._failures() as error:
+                    say(f"{sender.text} on {scenario.name} failed: {error}")
+                    self._strike(say)
+                    if failures == FAILURES:
+                        raise RuntimeError(
+                            f"{sender.text} on {scenario.name} fails again and again: {error}"
+                        ) from error
+            taken.save(self._folder.run(key, attempts))
+            made = row(taken, self._clip, scenario) | {"attempt": attempts}
+            self._folder.add(made)
+            if not made["valid"]:
+                say(f"{sender.text} on {scenario.name} is not valid: {why_invalid(made)}")
+        return best
+
+    def _staged(self) -> Stage:
+        if self._stage is None:
+            stage = Stage(self._clip, profile=self._profile, controller=self._controller)
+            self._stage = self._standing.enter_context(stage)
+        return self._stage
+
+    def _strike(self, say: Say) -> None:
+        """Takes everything down, so that the next run begins with new processes."""
+        self._stage = None
+        try:
+            self._standing.close()
+        except self._failures() as error:
+            say(f"Something did not end as it should: {error}")
+
+    @staticmethod
+    def _failures() -> tuple[type[Exception], ...]:
+        from playwright.sync_api import Error
+
+        return RuntimeError, OSError, Error
+
+
+def why_invalid(made: dict[str, Any]) -> str:
+    """A short reason."""
+    slip, idle = made["clock_slip"], made["cpu_idle"]
+    known = f"the audio clock slipped by {slip:+.2%}" if slip is not None else "no audio clock"
+    return known + ("" if idle is None else f", {idle:.0%} of the machine was idle")
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Medians over the valid seeds of each sender and scenario; `n` is how many those are, `invalid` the others.
+
+    None where nothing was measured.
+    """
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for made in rows:
+        groups.setdefault((made["scenario"], made["sender"]), []).append(made)
+    found = []
+    for (scenario, sender), group in groups.items():
+        good = [made for made in group if made["valid"]]
+        medians: dict[str, float | None] = {}
+        for name in MEDIANS:
+            known = [made[name] for made in good if made[name] is not None]
+            medians[name] = round(median(known), 4) if known else None
+        found.append(
+            {"scenario": scenario, "sender": sender, "n": len(good), "invalid": len(group) - len(good), **medians}
+        )
+    return found

@@ -1,0 +1,165 @@
+"""`legato bench network` on the command line."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .senders.names import DEFAULT
+
+WIDTH = 170
+"""Of the table in a file, columns."""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the bench."""
+
+    @app.command("network")
+    def network(
+        senders: Annotated[
+            str,
+            typer.Option(help="Who sends, with commas between; a number of ms at the end pins the listener's buffer."),
+        ] = DEFAULT,
+        scenarios: Annotated[
+            str | None, typer.Option(help="Which networks: names, .toml files, FILE@SECONDS of Mahimahi traces. [all]")
+        ] = None,
+        seeds: Annotated[int, typer.Option(min=1, help="Runs of each sender on each network; rows hold one each.")] = 1,
+        profile: Annotated[str, typer.Option(help="Of Legato's listener.")] = "voice_chat",
+        controller: Annotated[str, typer.Option(help="What adapts Legato to the network.")] = "adaptive",
+        delay: Annotated[
+            int | None,
+            typer.Option(min=0, max=4000, help="Pins the buffers of the others' listeners, ms. [the browser's own]"),
+        ] = None,
+        out: Annotated[
+            Path | None,
+            typer.Option(file_okay=False, help="Folder of rows, recordings and plots; a bench goes on there. [runs/…]"),
+        ] = None,
+        repeats: Annotated[int, typer.Option(min=0, help="Tries more for a run that a busy machine spoilt.")] = 2,
+        plots: Annotated[bool, typer.Option(help="Draw a picture of every network.")] = True,
+        as_json: Annotated[bool, typer.Option("--json", help="One JSON object on the last line of stdout.")] = False,
+    ) -> None:
+        """Measure what a listener hears behind a bad network, sent by Legato and by others.
+
+        A headless Chromium listens behind a link of 50 ms each way, which is bad from 5 s before the speech; every
+        sender says the same 12 s. Senders: `legato:audio`; `stock`, aiortc's own path, 96 kb/s stereo; `fixed`, Opus at
+        24 kb/s; `browser`, another Chromium, with `:nack` (pinned to 250 ms), `:red` or `:ptime` (adaptivePtime) if
+        asked for.
+
+        delay_mean_ms is the mean time sound waited in the receiver's buffer; 50 ms of way come on top, and a frame.
+        Needs root, Chromium, playwright and the extra `judge`. A run takes some 25 s; one that the machine spoilt is
+        repeated, and counted where it stays so. Give the same --out to go on after an interruption.
+        """
+        missing = _missing()
+        if missing:
+            typer.echo(f"legato bench network needs more than there is: {missing}.", err=True)
+            raise typer.Exit(1)
+        asked = {"senders": senders, "scenarios": scenarios, "seeds": seeds, "profile": profile, "repeats": repeats}
+        try:
+            result = _bench(asked, controller=controller, delay=delay, out=out, plots=plots)
+        except ValueError as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(2) from None
+        except (RuntimeError, ImportError) as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(1) from error
+        if as_json:
+            typer.echo(json.dumps(result))
+
+
+def _missing() -> str | None:
+    from quality.lab import tun
+
+    from . import chromium
+
+    return tun.available() or chromium.available()
+
+
+def _bench(
+    asked: dict[str, Any], *, controller: str, delay: int | None, out: Path | None, plots: bool
+) -> dict[str, Any]:
+    """The figures. Raises ValueError for what was asked wrongly."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from adaptive.control.profiles import PROFILES
+    from adaptive.control.registry import load_controller
+    from quality.lab.scenarios import load, names
+
+    from .bench import Bench, summary
+    from .clip import make_clip
+    from .rows import Folder
+    from .senders.names import parse_sender
+    from .table import show
+
+    profile = asked["profile"]
+    if profile not in PROFILES:
+        raise ValueError(f"There is no profile {profile!r}; there are {', '.join(PROFILES)}.")
+    load_controller(controller, profile=PROFILES[profile])
+    chosen = [parse_sender(text, delay_ms=delay) for text in asked["senders"].split(",")]
+    networks = [load(name.strip()) for name in (asked["scenarios"] or ",".join(names())).split(",")]
+    path = out or Path("runs") / time.strftime("network-%Y%m%d-%H%M%S")
+    console = Console(file=sys.stderr, width=None if sys.stderr.isatty() else WIDTH)
+    clip = make_clip()
+    common = {"profile": profile, "controller": controller, "delay_ms": delay, "text": clip.text, "voice": clip.voice}
+    folder = Folder(path, common)
+    bench = Bench(
+        senders=chosen,
+        scenarios=networks,
+        seeds=asked["seeds"],
+        repeats=asked["repeats"],
+        clip=clip,
+        folder=folder,
+        profile=profile,
+        controller=controller,
+    )
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("starting", total=bench.count)
+
+        def say(line: str) -> None:
+            progress.update(task, description=line[:60])
+            if not console.is_terminal:
+                print(line, file=sys.stderr, flush=True)
+            elif "not valid" in line or "failed" in line:
+                console.print(line)
+
+        rows = bench.rows(say=say, done=lambda: progress.advance(task))
+    medians = summary(rows)
+    show(medians, console)
+    if plots:
+        _draw(folder, networks, rows, console)
+    console.print(f"Rows, recordings and plots are in {path}/.")
+    return {
+        "rows": rows,
+        "summary": medians,
+        "invalid": sum(not made["valid"] for made in rows),
+        "repeated": sum(made["attempt"] for made in rows),
+        **common,
+        "out": str(path),
+    }
+
+
+def _draw(folder: Any, networks: Any, rows: list[dict[str, Any]], console: Any) -> None:
+    try:
+        from .plots import draw
+    except ImportError:
+        console.print("There are no plots without matplotlib: pip install legato-speech[judge].")
+        return
+    for scenario in networks:
+        draw(folder, scenario, [made for made in rows if made["scenario"] == scenario.name])
