@@ -26,7 +26,8 @@ MAX_SLIP = 0.003
 """An audio clock further from the wall clock than this says nothing about a stream: the machine was starved."""
 MIN_IDLE = 0.05
 """Share of the processors left unused by a run, under which lateness may be the machine's."""
-RUNS = 3
+RUNS, IDLE_RUNS = 5, 2
+"""A run is made so often at most; the first of them must have left processors idle too."""
 START_S = 180.0
 """A first start may build the voice's files."""
 FLAGS = (
@@ -94,7 +95,8 @@ class Ear:
         fragment = f"#token={self.server.token}" if self.server.token else ""
         self.page.goto(f"{self.server.url}?{query}{fragment}")
         if connected:
-            self.page.wait_for_selector("#state[data-state=connected]")
+            self.page.wait_for_selector("#state:is([data-state=connected], [data-state=closed])")
+            assert self.page.get_attribute("#state", "data-state") == "connected", self.page.inner_text("#problem")
             self.page.wait_for_function("document.getElementById('voice').value !== ''")
 
     def say(self, text: str, *, voice: str) -> str:
@@ -264,20 +266,18 @@ def _note_listener(response: Any, listeners: list[str]) -> None:
 
 @pytest.fixture(scope="session")
 def undisturbed() -> Callable[[Callable[[], Heard]], Heard]:
-    """Repeats a run that the machine disturbed; at last one is judged where only the processor was short."""
+    """Repeats a run that the machine disturbed."""
 
     def run(once: Callable[[], Heard]) -> Heard:
         runs = []
-        for _ in range(RUNS):
+        for attempt in range(RUNS):
             busy_before, total_before = _processor_ticks()
             heard = once()
             busy, total = _processor_ticks()
             idle = 1 - (busy - busy_before) / max(total - total_before, 1)
-            if heard.valid and idle >= MIN_IDLE:
+            if heard.valid and (idle >= MIN_IDLE or attempt >= IDLE_RUNS):
                 return heard
             runs.append(f"clock {heard.slip:+.2%}, {idle:.0%} idle")
-        if heard.valid:
-            return heard
         pytest.fail(f"This machine is too busy to judge a stream: {'; '.join(runs)}.")
 
     return run

@@ -22,7 +22,6 @@ let voices = [];
 /** @type {{name: string, summary: string}[]} */
 let profiles = [];
 let hasLab = false;
-let capacity = /** @type {number | null} */ (null);
 let poll = 0;
 
 const $ = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
