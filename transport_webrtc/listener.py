@@ -11,6 +11,7 @@ from typing import Any
 
 from aiortc import RTCDataChannel
 
+from adaptive.control.base import Controller
 from adaptive.control.ladder import wire_rate
 from adaptive.control.plan import Plan
 from adaptive.control.profiles import Profile
@@ -22,7 +23,6 @@ from .control_channel import ControlChannel
 from .datagram_filter import LabNetwork
 from .events import Events
 from .feedback.path import PathFacts
-from .feedback.retransmissions import Retransmissions
 from .media.audio_track import OpusAudioTrack
 from .media.sending import OVERHEAD_BYTES, Sending
 from .messages import Accepted, Event, Limits, Message, Refused, SayMessage, VerbMessage
@@ -59,9 +59,10 @@ class Listener:
         profile: Profile,
         voice: str,
         observer: Observer,
+        controller: Controller | None = None,
         on_closed: Callable[[Listener], None],
     ) -> None:
-        """`on_closed` is called once, when nothing is left of it."""
+        """`on_closed` is called once, when nothing is left of it. Without a `controller` the settings name one."""
         self.id = secrets.token_urlsafe(24)
         self.profile = profile
         self.voice = voice
@@ -77,10 +78,10 @@ class Listener:
         self._created_at = self._clock()
         self._connected_at: float | None = None
         self._facts: PathFacts | None = None
-        self._retransmissions: Retransmissions | None = None
         self._control: ControlChannel | None = None
         self._closing: asyncio.Task[None] | None = None
-        self._steering = Steering(load_controller(settings.controller, profile=profile), apply=self._apply)
+        controller = controller or load_controller(settings.controller, profile=profile)
+        self._steering = Steering(controller, apply=self._apply)
         self._speaker = Speaker(
             renderer=renderer, profile=profile, voice=voice, emit=self._tell, clock=self._clock, limits=self.limits
         )
@@ -98,7 +99,7 @@ class Listener:
     async def answer(self, offer: Offer) -> str:
         """The answer to its offer. Raises `Refused`."""
         answer, takes = await self._peer.answer(offer)
-        self._facts = facts = PathFacts(
+        self._facts = PathFacts(
             self._peer.sender,
             element=takes.transport_wide,
             overhead=OVERHEAD_BYTES,
@@ -109,7 +110,6 @@ class Listener:
             on_rtt=self._observer.round_trip,
             on_repeat=self.sent.repeated,
         )
-        self._retransmissions = Retransmissions(self._peer.sender, clock=self._clock, rtt_s=facts.rtt_s)
         if takes.red is not None:
             self._track.use_red(takes.opus)
         if self._steering.plan is not None:
@@ -188,13 +188,12 @@ class Listener:
 
     async def close(self, reason: str) -> None:
         """Ends it; returns when nothing is left. `reason` is for the log."""
-        if self._closing is None:
-            self._closing = asyncio.create_task(self._close(reason), name=f"closing {self.id[:6]}")
-        await asyncio.shield(self._closing)
+        await asyncio.shield(self._close_soon(reason))
 
-    def _close_soon(self, reason: str) -> None:
+    def _close_soon(self, reason: str) -> asyncio.Task[None]:
         if self._closing is None:
             self._closing = asyncio.create_task(self._close(reason), name=f"closing {self.id[:6]}")
+        return self._closing
 
     async def _close(self, reason: str) -> None:
         log.info("Listener %s… leaves: %s.", self.id[:6], reason)
@@ -241,9 +240,10 @@ class Listener:
 
     def _ask(self, plan: Plan) -> None:
         """What of a plan needs the connection."""
-        if self._retransmissions is not None:
-            self._retransmissions.wanted = plan.protection.nack
-        if self._facts is not None and plan.playout_delay_s is not None:
+        if self._facts is None:
+            return
+        self._facts.retransmissions.wanted = plan.protection.nack
+        if plan.playout_delay_s is not None:
             self._facts.ask_playout_delay(plan.playout_delay_s)
 
     def _tell(self, name: str, utterance: str | None, data: dict[str, Any]) -> None:
@@ -257,8 +257,8 @@ class Listener:
 
     def _forget_sent(self, utterance: str) -> None:
         """Nothing that left before this is sent again, in whatever way, if it was of that utterance."""
-        if self._track.forget(utterance) and self._retransmissions is not None:
-            self._retransmissions.forget()
+        if self._track.forget(utterance) and self._facts is not None:
+            self._facts.retransmissions.forget()
 
     def _origin(self, now: float) -> float:
         return now if self._connected_at is None else self._connected_at

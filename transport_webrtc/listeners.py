@@ -1,9 +1,10 @@
 """All listeners of a server: made within the limits, found by their id, closed together."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from adaptive.control.profiles import PROFILES
+from adaptive.control.base import Controller
+from adaptive.control.profiles import PROFILES, Profile
 from adaptive.speech.renderer import Renderer
 
 from .listener import Listener
@@ -16,10 +17,19 @@ from .signalling.sdp import Offer
 class Listeners:
     """Owns its listeners."""
 
-    def __init__(self, settings: Settings, renderer: Renderer, observer: Observer) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        renderer: Renderer,
+        observer: Observer,
+        *,
+        controller: Callable[[Profile], Controller] | None = None,
+    ) -> None:
+        """`controller` makes one for each listener; without it the settings name it."""
         self._settings = settings
         self._renderer = renderer
         self._observer = observer
+        self._controller = controller
         self._by_id: dict[str, Listener] = {}
         self.draining = False
         """Nobody new is taken."""
@@ -59,6 +69,7 @@ class Listeners:
             profile=PROFILES[profile],
             voice=voice,
             observer=self._observer,
+            controller=self._controller and self._controller(PROFILES[profile]),
             on_closed=self._forget,
         )
         self._by_id[listener.id] = listener

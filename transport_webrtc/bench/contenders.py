@@ -1,11 +1,18 @@
-"""The two ways of sending that `legato bench media` compares: both answer offers and say how late packets left."""
+"""The ways of sending that `legato bench media` compares: both answer offers and say how late packets left."""
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 
+from adaptive.control.base import Controller
+from adaptive.control.controller import AdaptiveController
+from adaptive.control.fixed import FixedController
+from adaptive.control.ladder import START
+from adaptive.control.plan import Plan, Protection
+from adaptive.control.profiles import Profile
 from adaptive.speech.voice import Samples
 
 from ..aiortc_private import gather_on_loopback
@@ -18,6 +25,8 @@ from ..settings import Settings
 from ..signalling.sdp import parse_offer
 from .recorded import VOICE, RecordedRenderer
 from .stock import StockTrack
+
+PROTECTION = Protection(copies=(3,), nack=True)
 
 
 class Contender(Protocol):
@@ -39,6 +48,10 @@ class Contender(Protocol):
         """Sent so far, by all."""
         ...
 
+    def repeats(self) -> int:
+        """Packets sent again because they were asked for."""
+        ...
+
     def rungs(self) -> list[str]:
         """What is sent at present."""
         ...
@@ -47,15 +60,28 @@ class Contender(Protocol):
         """Ends all sessions."""
 
 
-class Legato:
-    """Listeners as a server makes them: speaker, track, controller, feedback, metrics; the renderer is a recording."""
+class Protected(AdaptiveController):
+    """Hears and decides all that the adaptive controller does, but always sends at one rung, and protected, so that
+    what that costs is measured whatever the network is like."""
 
-    def __init__(self, samples: Samples, *, sessions: int, seconds: float) -> None:
+    def plan(self, now: float) -> Plan:
+        """At the rung of a clean network."""
+        return dataclasses.replace(super().plan(now), rung=START, protection=PROTECTION)
+
+
+class Legato:
+    """Listeners as a server makes them: speaker, track, metrics; the renderer is a recording.
+
+    `protected`: with the adaptive controller, and protection; otherwise the same rung, and nothing decides. What comes
+    back from the listeners depends on what they are.
+    """
+
+    def __init__(self, samples: Samples, *, sessions: int, seconds: float, protected: bool) -> None:
         renderer = RecordedRenderer(samples, seconds)
         options: dict[str, Any] = {"voices": (VOICE,), "voice": VOICE, "max_listeners": sessions, "lab": False}
         settings = Settings(**options)
         metrics = Metrics(renderer, lambda: list(self._listeners), time.monotonic)
-        self._listeners = Listeners(settings, renderer, metrics)
+        self._listeners = Listeners(settings, renderer, metrics, controller=_protected if protected else _fixed)
 
     async def answer(self, offer: str) -> str:
         listener, answer = await self._listeners.welcome(parse_offer(offer), voice=None, profile=None)
@@ -73,6 +99,9 @@ class Legato:
     def packets(self) -> int:
         return sum(track.stats.frames for track in self._tracks())
 
+    def repeats(self) -> int:
+        return sum(track.stats.repeats for track in self._tracks())
+
     def rungs(self) -> list[str]:
         return sorted({str(listener.plan.rung) for listener in self._listeners if listener.plan is not None})
 
@@ -81,6 +110,14 @@ class Legato:
 
     def _tracks(self) -> list[OpusAudioTrack]:
         return [listener._track for listener in self._listeners]
+
+
+def _protected(profile: Profile) -> Controller:
+    return Protected(profile=profile)
+
+
+def _fixed(profile: Profile) -> Controller:
+    return FixedController(profile=profile, rung=START)
 
 
 class Stock:
@@ -111,6 +148,9 @@ class Stock:
 
     def packets(self) -> int:
         return sum(track.packets for track in self._tracks)
+
+    def repeats(self) -> int:
+        return 0
 
     def rungs(self) -> list[str]:
         return ["96k stereo 20ms"]

@@ -1,11 +1,9 @@
 """The processes of `legato bench media`: one that sends, one that listens, one that renders, one with a bare timer."""
 
 import asyncio
-import contextlib
-import json
 import os
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
@@ -28,6 +26,7 @@ class Measured:
     """Of the whole process, all its threads."""
     wall_s: float
     packets: int
+    repeats: int
     late_p99_s: float | None
     rungs: list[str]
 
@@ -56,10 +55,10 @@ async def _send(link: Connection, name: str, samples: Any, sessions: int, second
     from .contenders import Contender, Legato, Stock
 
     contender: Contender
-    if name == "legato":
-        contender = Legato(samples, sessions=sessions, seconds=seconds)
-    else:
+    if name == "stock":
         contender = Stock(samples)
+    else:
+        contender = Legato(samples, sessions=sessions, seconds=seconds, protected=name == "legato")
     link.send([await contender.answer(offer) for offer in await _received(link)])
     async with asyncio.timeout(CONNECT_S):
         while contender.connected() < sessions:  # noqa: ASYNC110 - connections tell each on its own
@@ -67,7 +66,7 @@ async def _send(link: Connection, name: str, samples: Any, sessions: int, second
     await asyncio.sleep(SETTLE_S)
     link.send("connected")
     while (asked := await _received(link)) is not None:
-        lateness, packets = contender.lateness(), contender.packets()
+        lateness, packets, repeats = contender.lateness(), contender.packets(), contender.repeats()
         cpu, wall = time.process_time(), time.perf_counter()
         await asyncio.sleep(asked)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
@@ -76,6 +75,7 @@ async def _send(link: Connection, name: str, samples: Any, sessions: int, second
             cpu_s=cpu,
             wall_s=wall,
             packets=contender.packets() - packets,
+            repeats=contender.repeats() - repeats,
             late_p99_s=total.percentile(99),
             rungs=contender.rungs(),
         )
@@ -83,65 +83,22 @@ async def _send(link: Connection, name: str, samples: Any, sessions: int, second
     await contender.close()
 
 
-def listen(link: Connection, sessions: int) -> None:
-    """Gives offers, takes answers; then drains what comes and answers pings, until told to end."""
-    run(_listen(link, sessions))
+def listen(link: Connection, sessions: int, contender: str) -> None:
+    """Gives offers, takes answers, then takes what comes until told to end. The listeners of `legato` report as
+    browsers do and lose some packets, those of the others say what aiortc says."""
+    run(_listen(link, sessions, reporting=contender == "legato"))
 
 
-async def _listen(link: Connection, sessions: int) -> None:
-    from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+async def _listen(link: Connection, sessions: int, *, reporting: bool) -> None:
+    from .listeners import Plain, Reporting
 
-    from ..aiortc_private import gather_on_loopback
-
-    connections, tasks = [], set()
-
-    def start(work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    for _ in range(sessions):
-        connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
-        connections.append(connection)
-        transceiver = connection.addTransceiver("audio", "recvonly")
-        connection.on("track", lambda track: start(_drain(track)))
-        connection.createDataChannel("control")
-        feedback = connection.createDataChannel("feedback", ordered=False, maxRetransmits=0)
-        feedback.on("message", _ponger(connection, feedback, start))
-        gather_on_loopback(transceiver.sender, always=True)
-        await connection.setLocalDescription(await connection.createOffer())
-    link.send([connection.localDescription.sdp for connection in connections])
-    for connection, answer in zip(connections, await _received(link), strict=True):
-        await connection.setRemoteDescription(RTCSessionDescription(sdp=answer, type="answer"))
+    listeners = [(Reporting if reporting else Plain)() for _ in range(sessions)]
+    link.send([await listener.offer() for listener in listeners])
+    for listener, answer in zip(listeners, await _received(link), strict=True):
+        await listener.take(answer)
     await _received(link)
-    for connection in connections:
-        await connection.close()
-
-
-async def _drain(track: Any) -> None:
-    from aiortc.mediastreams import MediaStreamError
-
-    with contextlib.suppress(MediaStreamError):
-        while True:
-            await track.recv()
-
-
-def _ponger(connection: Any, channel: Any, start: Callable[[Coroutine[Any, Any, None]], None]) -> Callable[[str], None]:
-    """Answers a ping with receiver statistics, as the page does."""
-
-    async def pong(ping: dict[str, Any]) -> None:
-        stats = (await connection.getStats()).values()
-        inbound = next((s for s in stats if s.type == "inbound-rtp"), None)
-        counted = inbound and [inbound.packetsReceived, max(inbound.packetsLost, 0), inbound.jitter, 0, 0, 0, 0, 0, 0]
-        if channel.readyState == "open":
-            channel.send(json.dumps({"p": ping["p"], "t": ping["t"], "h": 0, "s": counted}))
-
-    def got(raw: str) -> None:
-        message = json.loads(raw)
-        if "p" in message:
-            start(pong(message))
-
-    return got
+    for listener in listeners:
+        await listener.close()
 
 
 def render_for_ever(link: Connection, voice: str, text: str) -> None:

@@ -61,6 +61,8 @@ class FarEnd:
         self.packets: list[bytes] = []
         """As they arrived, decrypted, header and payload; the newest `KEPT`."""
         self._asks = asks
+        self.count = self.octets = 0
+        """Packets that came, and the bytes in them."""
         self._numbers = Extender(16)
         self._arrived: dict[int, float] = {}
         """When a packet arrived first, by its number."""
@@ -89,6 +91,8 @@ class FarEnd:
     def _packet(self, data: bytes) -> None:
         self.packets.append(data)
         del self.packets[:-KEPT]
+        self.count += 1
+        self.octets += len(data)
         self._ssrc = data[8:12]
         number = number_of(data)
         if number is None:

@@ -1,7 +1,9 @@
 """`legato bench media`: what sending costs beside aiortc's own path, and how late packets leave while a core renders.
 
-Both contenders run in every round, one after the other, each in processes of its own: a sender, whose CPU time is
-measured, and the listeners. Every session speaks all the time.
+All contenders run in every round, one after the other, each in processes of its own: a sender, whose CPU time is
+measured, and the listeners. Every session speaks all the time. `stock` is aiortc's PCM path; `alone` is this project's
+track and speaker, with nothing deciding and nothing coming back; `legato` sends the same with the adaptive controller,
+pings, transport-wide feedback, a copy of every frame (RED) and retransmission of the 2 % of packets that are lost.
 """
 
 import json
@@ -27,6 +29,9 @@ TEXT = (
     "The night train left the old station at a quarter past nine, and nobody on the platform waved. "
     "Far below, the river carried small lights towards the sea; one by one they went out."
 )
+
+
+CONTENDERS = ("stock", "alone", "legato")
 
 
 class BenchFailed(RuntimeError):
@@ -83,7 +88,10 @@ def run_contender(name: str, recording: Path, *, sessions: int, seconds: float, 
     from .ends import bare_timer, listen, render_for_ever, send
 
     speech_s = 2 * seconds + 4 * ANSWER_S
-    with process(send, name, str(recording), sessions, speech_s) as sender, process(listen, sessions) as listeners:
+    with (
+        process(send, name, str(recording), sessions, speech_s) as sender,
+        process(listen, sessions, name) as listeners,
+    ):
         sender.send(get(listeners))
         listeners.send(get(sender))
         get(sender)
@@ -106,12 +114,12 @@ def measure(*, sessions: int, seconds: float, rounds: int, voice: str, say: Call
 
     from adaptive.speech.offline import render
 
-    runs: dict[str, list[Run]] = {"stock": [], "legato": []}
+    runs: dict[str, list[Run]] = {name: [] for name in CONTENDERS}
     with tempfile.TemporaryDirectory() as folder:
         recording = Path(folder) / "speech.npy"
         np.save(recording, render(TEXT, voice=voice).samples)
         for number in range(rounds):
-            for name in ("stock", "legato") if number % 2 == 0 else ("legato", "stock"):
+            for name in CONTENDERS if number % 2 == 0 else CONTENDERS[::-1]:
                 run = run_contender(name, recording, sessions=sessions, seconds=seconds, voice=voice)
                 runs[name].append(run)
                 say(
@@ -128,13 +136,15 @@ def figures(runs: dict[str, list[Run]], *, sessions: int, seconds: float) -> dic
         known = [value for run in runs[name] if (value := what(run)) is not None]
         return median(known) if known else None
 
-    legato, stock = (over(name, lambda run: run.cpu_percent(sessions)) for name in ("legato", "stock"))
+    stock, alone, legato = (over(name, lambda run: run.cpu_percent(sessions)) for name in CONTENDERS)
     return {
         "sessions": sessions,
         "seconds": seconds,
         "rounds": len(runs["legato"]),
         "legato_cpu_percent": _rounded(legato),
         "stock_cpu_percent": _rounded(stock),
+        "alone_cpu_percent": _rounded(alone),
+        "control_cpu_percent": None if legato is None or alone is None else _rounded(legato - alone),
         "ratio": _rounded(legato / stock) if legato and stock else None,
         "data_cpu_percent": None,
         "pacing_p99_ms": _ms(over("legato", lambda run: run.busy.late_p99_s)),
@@ -142,6 +152,7 @@ def figures(runs: dict[str, list[Run]], *, sessions: int, seconds: float) -> dic
         "bare_timer_p99_ms": _ms(over("legato", lambda run: run.timer_p99_s)),
         "quiet_pacing_p99_ms": _ms(over("legato", lambda run: run.quiet.late_p99_s)),
         "legato_packets_per_s": _rounded(over("legato", lambda r: r.quiet.packets / r.quiet.wall_s / sessions)),
+        "legato_repeats_per_s": _rounded(over("legato", lambda r: r.quiet.repeats / r.quiet.wall_s / sessions)),
         "legato_rungs": sorted({rung for run in runs["legato"] for rung in run.quiet.rungs}),
     }
 

@@ -14,6 +14,7 @@ from adaptive.control.reports import HeardReport, NetworkReport, Source
 from . import rtcp
 from .channel import FeedbackChannel
 from .exchange import FAST_S, MIDDLE_S, SLOW_S
+from .retransmissions import Retransmissions
 from .transport_wide import TransportWide
 
 ALIVE_S = 1.5
@@ -48,6 +49,7 @@ class PathFacts:
         self.wide = TransportWide(
             sender, element=element, clock=clock, on_feedback=self._wide_feedback, on_repeat=on_repeat
         )
+        self.retransmissions = Retransmissions(sender, clock=clock, rtt_s=self.rtt_s)
         self._overhead = overhead
         self._clock = clock
         self._sent_rate = sent_rate
