@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from adaptive.control.ladder import RUNGS, START, level_of, wire_rate
+from adaptive.control.ladder import RUNGS, START, wire_rate
 from adaptive.control.opinion import expected
 from adaptive.control.plan import Plan, Protection, Reason, Rung
 from adaptive.control.profiles import Profile
@@ -31,7 +31,7 @@ MOST_RATE = 106_000
 """bit/s on the wire: what aiortc's own sender uses, measured, and nobody here may exceed."""
 DELAY_GRID_S = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
 
-CHOICE = RUNGS[: level_of(START) + 1]
+CHOICE = RUNGS[: RUNGS.index(START) + 1]
 """The rungs that a controller may choose from unless it is told otherwise: none above the start."""
 PROTECTIONS = (
     Protection(),

@@ -1,6 +1,5 @@
 """What a link does to packets, as data that is checked: a wrong value is a ValueError with a sentence for people."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
@@ -103,7 +102,8 @@ class LinkSettings:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Finite, and small enough to be a float: JSON's integers know no limit."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -1e300 < value < 1e300
 
 
 def _shown(value: object) -> str:
