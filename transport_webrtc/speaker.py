@@ -128,7 +128,8 @@ class Speaker:
 
     def connected(self) -> None:
         """There is somebody to hear it: sounding begins. What was said before has waited."""
-        self._connected = True
+        self._connected = self._turns.connected = True
+        self._turns.advance()
         self._wake_carrier()
 
     def take(self, ticks: int) -> Block | None:

@@ -17,9 +17,10 @@ _log = logging.getLogger(__name__)
 class Desk:
     """Renders any number of utterances side by side.
 
-    Those that have not begun to sound, or may soon run dry, go before those with plenty; among equals the one that
-    has waited longest. So a newcomer waits for the chunk in work and not for the whole of another's text, and a
-    crowd of newcomers cannot silence those who speak. `clock` gives monotonic seconds.
+    Those that sound and may soon be silent go first, then those that have not begun or have little, by how long they
+    have waited, then those with plenty. So a
+    newcomer waits for the chunk in work and not for the whole of another's text, and a crowd of newcomers cannot
+    silence those who speak. `clock` gives monotonic seconds.
     """
 
     def __init__(self, voices: Mapping[str, Voice], make: StreamMaker, *, clock: Callable[[], float]) -> None:
@@ -48,7 +49,7 @@ class Desk:
         ready = [running for running in self._running.values() if running.ready]
         if not ready:
             return None
-        return min(ready, key=lambda running: (running.has_plenty(now), running.served)).number
+        return min(ready, key=lambda running: running.need(now)).number
 
     def turn(self, number: int) -> Made | None:
         """Renders at most one chunk of utterance `number`, and says what came of it."""

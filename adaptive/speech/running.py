@@ -12,6 +12,10 @@ from .worker_messages import Feed, Grant, Made, Open, Steer, Step
 
 PLENTY_S = 0.4
 """An utterance that is rendered this far beyond what can have been played lets others go first."""
+URGENT_S = 0.15
+"""One that has less than this left may be silent after the next chunk of somebody else."""
+HUNGRY_S = 0.8
+"""So does one that has been rendered to less than this before its grant, whatever the clock says: it was held up."""
 
 
 class TextStream(Protocol):
@@ -82,11 +86,18 @@ class Running:
         """There is something to render, and it may be rendered."""
         return self.repeating or (not self._starving and self._stream.position < self._granted)
 
-    def has_plenty(self, now: float) -> bool:
-        """A listener who began with its first chunk cannot have come near the end of what is rendered."""
-        if self._origin is None or self.repeating:
-            return False
-        return to_seconds(self._stream.position) - (now - self._origin) >= PLENTY_S
+    def need(self, now: float) -> tuple[int, float]:
+        """How much it needs the next turn, the neediest first: those that sound and may be silent soon, by what they have
+        left; then those that have not begun or have little, and then those with plenty, by how long they have waited."""
+        if self.repeating:
+            return 0, self.served
+        if self._origin is None:
+            return 1, self.served
+        left = to_seconds(self._stream.position) - (now - self._origin)
+        hungry = to_seconds(self._granted - self._stream.position) >= HUNGRY_S
+        if left < URGENT_S and hungry:
+            return 0, left
+        return 1 if left < PLENTY_S and hungry else 2, self.served
 
     def turn(self, clock: Callable[[], float]) -> Made | None:
         """Renders at most one chunk. None where nothing is to be told. Raises whatever the voice raises."""

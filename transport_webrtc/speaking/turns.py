@@ -13,6 +13,10 @@ from .waiting import Waiting
 PREPARE_S = 3.0
 """An utterance that may not sound before some time begins to render this long before it."""
 
+UNCONNECTED = to_ticks(0.1)
+"""Of an utterance that nobody can hear yet only what begins before this is rendered, which is a chunk: enough to sound
+at once, and little to do for who asks and never listens."""
+
 RENDERING_AT_ONCE = 2
 """The utterance that sounds, and the one after it."""
 
@@ -37,6 +41,8 @@ class Turns:
     ) -> None:
         self.current: Utterance | None = None
         self.waiting = Waiting()
+        self.connected = False
+        """There is somebody to hear it."""
         self._renderer = renderer
         self._clock = clock
         self._told = told
@@ -85,9 +91,10 @@ class Turns:
             self.drop(done)
             self._over(done)
         if self.current is not None:
-            self.current.grant(0)
-        if len(self.waiting):
+            self.current.grant(0, most=None if self.connected else UNCONNECTED)
+        if len(self.waiting) and self.connected:
             self._prepare(now)
+        if len(self.waiting):
             self._arm(now)
 
     def close(self) -> None:

@@ -136,11 +136,13 @@ class Utterance:
         if self.rendering and self._stream is not None:
             self._stream.steer(tier=tier, chunk_frames=chunk_frames)
 
-    def grant(self, ahead: int) -> None:
-        """Lets the renderer go on as far as there is room; `ahead` is what is ready before this utterance, in ticks."""
+    def grant(self, ahead: int, *, most: int | None = None) -> None:
+        """Lets the renderer go on as far as there is room, but not beyond tick `most`; `ahead` is what is ready before
+        this utterance, in ticks."""
         if self._stream is None or self.pipeline.total is not None:
             return
         until = self.pipeline.grant(ahead)
+        until = until if most is None else min(until, most)
         if until >= self._granted + GRANT_STEP or (until > self._granted and not self.pipeline.ready):
             self._granted = until
             self._stream.grant(until)

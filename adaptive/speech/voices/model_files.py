@@ -66,11 +66,11 @@ def intact(directory: Path) -> bool:
     """Whether every file of the manifest is there as it was written."""
     try:
         files = json.loads((directory / MANIFEST).read_text())["files"]
-        return all(
+        return bool(files) and all(
             (directory / file).stat().st_size == size and _sha256(directory / file) == sha256
             for file, (size, sha256) in files.items()
         )
-    except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError, AttributeError):
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, KeyError, TypeError, AttributeError):
         return False
 
 
@@ -85,8 +85,10 @@ def _build(name: str, directory: Path, build: Build, tell: Progress) -> None:
         build(temporary, tell)
         files = {file.name: (file.stat().st_size, _sha256(file)) for file in sorted(temporary.iterdir())}
         (temporary / MANIFEST).write_text(json.dumps({"files": files}, indent=1))
-        if directory.exists():
+        if directory.is_dir():
             shutil.rmtree(directory)
+        else:
+            directory.unlink(missing_ok=True)
         temporary.chmod(0o755)
         os.replace(temporary, directory)
     finally:
