@@ -87,8 +87,9 @@ class Running:
         return self.repeating or (not self._starving and self._stream.position < self._granted)
 
     def need(self, now: float) -> tuple[int, float]:
-        """How much it needs the next turn, the neediest first: those that sound and may be silent soon, by what they have
-        left; then those that have not begun or have little, and then those with plenty, by how long they have waited."""
+        """How much it needs the next turn, the neediest first: those that sound and may be silent soon, by what they
+        have left; then those that have not begun or have little, and those with plenty, by how long they have waited.
+        """
         if self.repeating:
             return 0, self.served
         if self._origin is None:
