@@ -28,6 +28,20 @@ BASE_WINDOW_S = 30.0
 MAX_ANSWER = 1024
 """Bytes in an answer."""
 COUNTERS = 9
+LOST = 1
+MAY_BE_FRACTIONS = (2, 5)
+"""Places of packetsLost among the counters, and of jitter and jitterBufferDelay."""
+MOST_COUNTED = 2**48
+"""No counter of a receiver comes near: it would have run for years."""
+BUFFERED_MOST_S = 10.0
+"""No receiver is believed to hold more; libwebrtc's buffer ends at 200 packets of at most 60 ms, and is rarely full."""
+JITTER_MOST_S = 10.0
+PACKETS_MOST = 1000
+"""A second, or at once after an outage. A listener is sent 50, or three times that with everything repeated."""
+RATE_MOST = 2_000_000.0
+"""bit/s that a listener is believed to receive: the widest rung with every packet thrice."""
+HELD_LATE_S = 0.05
+"""So much longer than it was away may an answer say that its ping was held: clocks tick at different rates."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +136,9 @@ class Exchange:
             self.broken += 1
             return None
         number, held_s, values = parsed
+        if held_s > now - sent_at + HELD_LATE_S:
+            self.broken += 1
+            return None
         rtt_s = max(0.0, now - sent_at - held_s)
         self.answered_at = now
         if self._wished_from is not None and number >= self._wished_from:
@@ -156,19 +173,27 @@ def _parse(raw: str | bytes) -> tuple[int, float, list[float] | None] | None:
     if not isinstance(message, dict):
         return None
     number, held, values = message.get("p"), message.get("h", 0), message.get("s")
-    if type(number) is not int or not _amount(held):
-        return None
-    if values is not None and not (isinstance(values, list) and len(values) == COUNTERS and all(map(_number, values))):
+    if type(number) is not int or not _amount(held) or not (values is None or _plausible(values)):
         return None
     return number, held / 1000, values
 
 
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and -1e18 < value < 1e18
-
-
 def _amount(value: object) -> bool:
-    return _number(value) and value >= 0  # type: ignore[operator]
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < MOST_COUNTED
+
+
+def _plausible(values: object) -> bool:
+    """Nine counters: whole, but for jitter and delay; packetsLost may be below 0, where more came than was sent (RFC
+    3550 section 6.4.1)."""
+    if not isinstance(values, list) or len(values) != COUNTERS:
+        return False
+    lost = values[LOST]
+    return (
+        all(_amount(value) for place, value in enumerate(values) if place != LOST)
+        and all(value == int(value) for place, value in enumerate(values) if place not in (LOST, *MAY_BE_FRACTIONS))
+        and type(lost) is int
+        and abs(lost) < MOST_COUNTED
+    )
 
 
 def _counters(at: float, values: Sequence[float]) -> Counters:
@@ -177,7 +202,7 @@ def _counters(at: float, values: Sequence[float]) -> Counters:
         at=at,
         received=received,
         lost=lost,
-        jitter_s=max(0.0, jitter_us / 1e6),
+        jitter_s=min(JITTER_MOST_S, jitter_us / 1e6),
         concealed=concealed,
         total=total,
         buffer_s=buffer_ms / 1000,
@@ -206,16 +231,18 @@ class _Arrived:
 
     def rate(self, overhead: int) -> float:
         """bit/s on the wire."""
-        return 8 * (self.octets + self.received * overhead) / self.seconds
+        return min(RATE_MOST, 8 * (self.octets + self.received * overhead) / self.seconds)
 
 
 def _arrived(before: Counters, after: Counters) -> _Arrived | None:
-    """None where the receiver began anew."""
+    """None where the receiver began anew, or counts what cannot have been."""
     received, octets = after.received - before.received, after.octets - before.octets
     if received < 0 or octets < 0 or after.at <= before.at:
         return None
     # A packet that comes late after all, or twice, takes one off packetsLost.
     lost = max(0.0, after.lost - before.lost)
+    if received + lost > PACKETS_MOST * (1 + after.at - before.at):
+        return None
     return _Arrived(seconds=after.at - before.at, received=received, lost=lost, octets=octets)
 
 
@@ -229,5 +256,5 @@ def _heard(now: float, before: Counters, after: Counters) -> HeardReport | None:
     return HeardReport(
         at=now,
         concealed=min(1.0, max(0.0, made_up / total)) if total else None,
-        buffered_s=max(0.0, waited / emitted) if emitted else None,
+        buffered_s=min(BUFFERED_MOST_S, max(0.0, waited / emitted)) if emitted else None,
     )

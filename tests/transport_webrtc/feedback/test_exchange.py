@@ -173,3 +173,63 @@ def test_a_wish_is_in_every_ping_until_one_of_them_is_answered() -> None:
     assert json.loads(exchange.ping(12.2, every_s=1.0) or "")["jbt"] == 250, "the answered ping did not carry it"
     assert exchange.answer(12.3, json.dumps({"p": 3, "h": 0}), sent_rate=None) is not None
     assert "jbt" not in json.loads(exchange.ping(13.3, every_s=1.0) or "")
+
+
+ABSURD = (0.5, 1e300, 2**60, float("nan"), float("inf"))
+WHOLE = [0, 0, 0.0, 0, 0, 0.0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        *(
+            (place, value)
+            for place in (0, 1, 3, 4, 6, 7, 8)
+            for value in (0.5, 1e300, 2**60, float("nan"), float("inf"))
+        ),
+        *((place, -1) for place in (0, 2, 3, 4, 5, 6, 7, 8)),
+        (6, 5e-324),
+        (5, 1e17),
+        (1, -(2**50)),
+        (2, True),
+    ],
+)
+def test_counters_that_none_can_have_are_refused(place: int, value: float) -> None:
+    exchange = Exchange(overhead=OVERHEAD)
+    number = pinged(exchange, 1.0)
+    counted = [*WHOLE[:place], value, *WHOLE[place + 1 :]]
+    assert exchange.answer(1.1, answer(number, counted), sent_rate=None) is None
+    assert exchange.broken == 1
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        [100, 2**47, 2**47, 2**47, 2**47, 2**47, 1, 2**47, 2**47],
+        [2**47, 0, 0, 0, 2**47, 2**47, 2**47, 2**47, 0],
+        [1, -5, 0.5, 2**47, 1, 0.25, 1, 2**47, 0],
+    ],
+)
+def test_what_is_believed_is_bounded(second: list[float]) -> None:
+    """Counters may say anything; what is made of them stays what a network and a receiver can be."""
+    exchange = Exchange(overhead=OVERHEAD)
+    exchange.answer(1.1, answer(pinged(exchange, 1.0), WHOLE), sent_rate=None)
+    reports = exchange.answer(2.1, answer(pinged(exchange, 2.0), second), sent_rate=None)
+    assert reports is not None
+    network, heard = reports
+    assert heard is not None
+    assert network.packets is None or network.packets <= 3000
+    assert network.loss is None or 0 <= network.loss <= 1
+    assert network.received_rate is None or 0 <= network.received_rate <= 2_000_000
+    assert network.jitter_s is not None
+    assert 0 <= network.jitter_s <= 10
+    assert heard.buffered_s is not None
+    assert 0 <= heard.buffered_s <= 10
+    assert heard.concealed is not None
+    assert 0 <= heard.concealed <= 1
+
+
+def test_a_ping_cannot_have_been_held_longer_than_it_was_away() -> None:
+    exchange = Exchange(overhead=OVERHEAD)
+    assert exchange.answer(1.1, answer(pinged(exchange, 1.0), held_ms=1000), sent_rate=None) is None
+    assert exchange.answer(2.1, answer(pinged(exchange, 2.0), held_ms=101), sent_rate=None) is not None
