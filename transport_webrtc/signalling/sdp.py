@@ -3,6 +3,7 @@
 An offer is judged here before aiortc sees it, so that whoever sent a wrong one reads what is wrong with it.
 """
 
+import ipaddress
 import re
 from dataclasses import dataclass
 
@@ -10,9 +11,16 @@ from ..messages import Refused
 
 MAX_SECTIONS = 8
 """Media sections in an offer; a browser that listens sends two."""
-MAX_CANDIDATES = 64
-"""Remote candidates of one listener: each makes the server send checks to an address of the peer's choosing."""
+MAX_CANDIDATES = 16
+"""Remote candidates of one listener that are used, the first ones: each makes the server send checks to an address of
+the peer's choosing. A browser has a few for each network that it is on."""
+MAX_LISTED = 256
+"""Candidates in one body, used or not."""
 _LISTENING = ("recvonly", "sendrecv")
+_ICE = {"ice-ufrag": re.compile(r"[A-Za-z0-9+/]{4,256}"), "ice-pwd": re.compile(r"[A-Za-z0-9+/]{22,256}")}
+"""RFC 8839 section 5.4."""
+_DIGESTS = {"sha-256": 32, "sha-384": 48, "sha-512": 64}
+"""Bytes of a fingerprint, by those hash functions of RFC 8122 section 5 that are not broken."""
 _DIRECTION = re.compile(r"a=(sendrecv|sendonly|recvonly|inactive)$")
 
 
@@ -73,11 +81,11 @@ def parse_offer(text: str) -> Offer:
         # Peers behind a .local name, and all others, are found when they knock (peer-reflexive, RFC 8445 section
         # 7.3.1.3); that only works as long as more candidates may come, so an end of them is not passed on.
         remaining = [line for line in lines if not line.startswith(("a=candidate:", "a=end-of-candidates"))]
-        candidates = [line for line in lines if line.startswith("a=candidate:") and _usable(line[12:])]
+        listed = [line for line in lines if line.startswith("a=candidate:")]
+        _check_count(len(listed))
+        candidates = [line for line in listed if _usable(line[12:])][: MAX_CANDIDATES - usable]
         usable += len(candidates)
         kept += remaining + direction + candidates
-    if usable > MAX_CANDIDATES:
-        raise Refused(400, f"The offer has {usable} candidates; at most {MAX_CANDIDATES} are taken.")
     return Offer(
         sdp="\r\n".join([*session, *kept]) + "\r\n",
         audio_mid=_value(listening, "mid") or "",
@@ -91,6 +99,7 @@ def parse_fragment(text: str) -> Fragment:
     mid: str | None = None
     ufrag: str | None = None
     complete = False
+    listed = 0
     candidates: list[tuple[str, str]] = []
     for line in map(str.strip, text.replace("\r\n", "\n").split("\n")):
         name, _, value = line.partition(":")
@@ -103,12 +112,12 @@ def parse_fragment(text: str) -> Fragment:
         elif name == "a=candidate":
             if mid is None:
                 raise Refused(400, "A candidate of the fragment has no a=mid: line before it (RFC 8840).")
+            listed += 1
+            _check_count(listed)
             if _usable(value):
                 candidates.append((mid, value))
     if not candidates and not complete and mid is None and ufrag is None:
         raise Refused(400, "The fragment holds no candidates: it needs a=mid: and a=candidate: lines (RFC 8840).")
-    if len(candidates) > MAX_CANDIDATES:
-        raise Refused(400, f"The fragment has {len(candidates)} candidates; at most {MAX_CANDIDATES} are taken.")
     return Fragment(ufrag=ufrag, candidates=tuple(candidates), complete=complete)
 
 
@@ -128,6 +137,10 @@ def _split(text: str) -> tuple[list[str], list[list[str]]]:
 
 def _value(lines: list[str], name: str) -> str | None:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(f"a={name}:")), None)
+
+
+def _values(lines: list[str], name: str) -> list[str]:
+    return [line.split(":", 1)[1].strip() for line in lines if line.startswith(f"a={name}:")]
 
 
 def _is_media(lines: list[str]) -> bool:
@@ -159,13 +172,56 @@ def _check_transport(session: list[str], lines: list[str]) -> None:
             400, f"The offer has a section of the kind {name[:20]!r}; audio, video and application are known."
         )
     for attribute in ("ice-ufrag", "ice-pwd", "fingerprint", "setup"):
-        if not (_value(lines, attribute) or _value(session, attribute)):
+        value = _value(lines, attribute) or _value(session, attribute)
+        if not value:
             raise Refused(400, f"The {name} section of the offer has no a={attribute}: line.")
+        if attribute in _ICE and not _ICE[attribute].fullmatch(value):
+            least = 4 if attribute == "ice-ufrag" else 22
+            raise Refused(
+                400,
+                f"The offer's a={attribute}: must be {least} to 256 letters, digits, + and / (RFC 8839 section 5.4).",
+            )
+    for value in _values(session + lines, "fingerprint"):
+        _check_fingerprint(value)
     if _is_media(lines) and "a=rtcp-mux" not in lines:
         raise Refused(400, f"The {name} section of the offer has no a=rtcp-mux line.")
 
 
+def _check_fingerprint(value: str) -> None:
+    function, _, digest = value.partition(" ")
+    size = _DIGESTS.get(function.lower())
+    if size is None:
+        raise Refused(400, f"The offer's a=fingerprint: must be made with one of {', '.join(_DIGESTS)}.")
+    if not re.fullmatch(rf"[0-9A-Fa-f]{{2}}(:[0-9A-Fa-f]{{2}}){{{size - 1}}}", digest.strip()):
+        raise Refused(
+            400, f"The offer's a=fingerprint: must be {size} bytes in hexadecimal with colons between for {function}."
+        )
+
+
+def _check_count(listed: int) -> None:
+    if listed > MAX_LISTED:
+        raise Refused(400, f"There are more than {MAX_LISTED} candidates; send those that others can reach.")
+
+
 def _usable(candidate: str) -> bool:
-    """UDP, with an address that needs no look-up: names are never resolved for a peer."""
+    """UDP, with an address of one machine that needs no look-up: names are never resolved for a peer."""
     fields = candidate.split()
-    return len(fields) >= 8 and fields[2].lower() == "udp" and re.fullmatch(r"[0-9a-fA-F.:]+", fields[4]) is not None
+    if len(fields) < 8 or fields[1] != "1" or fields[2].lower() != "udp" or fields[6] != "typ":
+        return False
+    try:
+        address = ipaddress.ip_address(fields[4])
+    except ValueError:
+        return False
+    broadcast = address == ipaddress.IPv4Address("255.255.255.255")
+    return (
+        not (address.is_multicast or address.is_unspecified or broadcast or "%" in fields[4])
+        and fields[7] in ("host", "srflx", "prflx", "relay")
+        and _whole(fields[3], 2**32 - 1)
+        and _whole(fields[5], 65_535)
+        and int(fields[5]) > 0
+        and len(fields) % 2 == 0
+    )
+
+
+def _whole(text: str, most: int) -> bool:
+    return re.fullmatch(r"[0-9]{1,10}", text) is not None and int(text) <= most

@@ -3,7 +3,7 @@ import asyncio
 import aiortc
 import pytest
 
-from transport_webrtc.signalling import capabilities
+from transport_webrtc.signalling import capabilities, sdp
 from transport_webrtc.signalling.capabilities import Capabilities
 
 CHROMIUM = """\
@@ -59,6 +59,18 @@ def test_chromium_takes_copies_and_gives_transport_wide_feedback() -> None:
     assert capabilities.read(CHROMIUM) == Capabilities(
         opus=111, fmtp="minptime=10;useinbandfec=1", red=63, transport_wide=3
     )
+
+
+def test_what_chromium_offers_is_taken() -> None:
+    parsed = sdp.parse_offer(CHROMIUM.replace("\n", "\r\n"))
+    assert (parsed.audio_mid, parsed.ufrag, parsed.candidates) == ("0", "i8kJ", 0)
+    trickled = (
+        "2441410931 1 udp 2113937151 192.0.2.7 57013 typ host generation 0 ufrag i8kJ network-cost 999",
+        "842163049 1 udp 1677729535 203.0.113.5 46154 typ srflx raddr 0.0.0.0 rport 0 generation 0 ufrag i8kJ "
+        "network-id 1",
+    )
+    fragment = sdp.parse_fragment("a=mid:0\r\n" + "".join(f"a=candidate:{line}\r\n" for line in trickled))
+    assert tuple(line for _, line in fragment.candidates) == trickled
 
 
 def test_an_offer_without_opus_has_no_capabilities() -> None:

@@ -5,9 +5,9 @@ import pytest
 from transport_webrtc.messages import Refused
 from transport_webrtc.signalling import sdp
 
-TRANSPORT = """a=ice-ufrag:abcd
+TRANSPORT = f"""a=ice-ufrag:abcd
 a=ice-pwd:0123456789012345678901
-a=fingerprint:sha-256 AA:BB
+a=fingerprint:sha-256 {":".join(["AB"] * 32)}
 a=setup:actpass
 """
 AUDIO = f"""m=audio 9 UDP/TLS/RTP/SAVPF 111 0
@@ -52,6 +52,48 @@ def test_candidates_with_names_and_over_tcp_are_left_out() -> None:
     assert "end-of-candidates" not in parsed.sdp
 
 
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        "1 1 udp 1 192.0.2.1 99999 typ host",
+        "1 1 udp 1 192.0.2.1 0 typ host",
+        "1 1 udp 1 192.0.2.1 -1 typ host",
+        f"1 1 udp 1 192.0.2.1 {'9' * 5000} typ host",
+        "1 1 udp 1 192.0.2.1 \u0665 typ host",
+        "1 1 udp 1 dead 5000 typ host",
+        "1 1 udp 1 beef.cafe 5000 typ host",
+        "1 1 udp 1 999.1.1.1 5000 typ host",
+        "1 1 udp 1 ::: 5000 typ host",
+        "1 1 udp 1 :: 5000 typ host",
+        "1 1 udp 1 0.0.0.0 5000 typ host",
+        "1 1 udp 1 fe80::1%lo 5000 typ host",
+        "1 1 udp 1 224.0.0.1 5000 typ host",
+        "1 1 udp 1 ff02::1 5000 typ host",
+        "1 1 udp 1 255.255.255.255 5000 typ host",
+        "1 1 udp -5 192.0.2.1 5000 typ host",
+        "1 1 udp x 192.0.2.1 5000 typ host",
+        "1 9 udp 1 192.0.2.1 5000 typ host",
+        "1 x udp 1 192.0.2.1 5000 typ host",
+        "1 1 udp 1 192.0.2.1 5000 typ junk",
+        "1 1 udp 1 192.0.2.1 5000 typ",
+        "1 1 udp 1 192.0.2.1 5000 typ host raddr",
+    ],
+)
+def test_candidates_that_lead_nowhere_are_left_out(candidate: str) -> None:
+    good = "a=candidate:2 1 udp 2113937151 2001:db8::1 50001 typ srflx raddr 192.0.2.9 rport 5 generation 0\n"
+    parsed = sdp.parse_offer(offer(f"{AUDIO}a=candidate:{candidate}\n{good}", DATA))
+    assert parsed.candidates == 1
+    assert candidate not in parsed.sdp
+    assert sdp.parse_fragment(f"a=mid:0\r\na=candidate:{candidate}").candidates == ()
+
+
+def test_the_first_candidates_are_used() -> None:
+    many = "".join(f"a=candidate:{i} 1 udp 1 192.0.2.{i} 5000 typ host\n" for i in range(1, 41))
+    parsed = sdp.parse_offer(offer(AUDIO + many, DATA + many))
+    assert parsed.candidates == sdp.MAX_CANDIDATES == 16
+    assert parsed.sdp.count("a=candidate:") == 16
+
+
 def test_a_section_that_says_no_direction_is_sendrecv() -> None:
     assert "a=sendrecv" in sdp.parse_offer(offer(AUDIO.replace("a=recvonly\n", ""), DATA)).sdp
 
@@ -75,7 +117,20 @@ def test_transport_lines_may_stand_in_the_session() -> None:
         (offer(AUDIO, DATA.replace("a=ice-pwd:0123456789012345678901\n", "")), "no a=ice-pwd"),
         (offer(AUDIO, DATA.replace("m=application", "m=text")), "kind 'text'"),
         (offer(AUDIO, *[DATA] * 8), "at most 8"),
-        (offer(AUDIO + "a=candidate:1 1 udp 1 192.0.2.1 5 typ host\n" * 65, DATA), "at most 64"),
+        (offer(AUDIO + "a=candidate:1 1 udp 1 192.0.2.1 5 typ host\n" * 257, DATA), "more than 256 candidates"),
+        *(
+            (offer(AUDIO.replace("a=ice-ufrag:abcd", f"a=ice-ufrag:{ufrag}"), DATA), "ice-ufrag: must be 4 to 256")
+            for ufrag in ("abc", "u" * 257, "été!", "ab cd")
+        ),
+        *(
+            (offer(AUDIO.replace("0123456789012345678901", pwd), DATA), "ice-pwd: must be 22 to 256")
+            for pwd in ("0" * 21, "0" * 257, "é" * 22)
+        ),
+        *(
+            (offer(AUDIO.replace("sha-256 AB", f"sha-256 {start}"), DATA), "32 bytes in hexadecimal")
+            for start in ("ZZ", "A", "AB:AB", "")
+        ),
+        (offer(AUDIO.replace("sha-256", "md5"), DATA), "one of sha-256, sha-384, sha-512"),
     ],
 )
 def test_what_is_wrong_is_said(text: str, says: str) -> None:
