@@ -8,10 +8,13 @@ notice nothing.
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCRtpSender, RTCRtpTransceiver
+from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCRtpSender, RTCRtpTransceiver, RTCSctpTransport
+
+log = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
 _JITTER_BUFFER = "_RTCRtpReceiver__jitter_buffer"
@@ -37,6 +40,13 @@ def check() -> None:
         (RTCDtlsTransport, "_send_rtp", ("data",), "packets are numbered there"),
         (RTCDtlsTransport, "_handle_rtcp_data", ("data",), "transport-wide feedback is read there"),
         (RTCDtlsTransport, "_handle_rtp_data", ("data", "arrival_time_ms"), "a bench's listeners see packets there"),
+        (RTCSctpTransport, "_handle_data", ("data",), "unreadable packets are dropped there"),
+        (
+            RTCSctpTransport,
+            "_receive",
+            ("stream_id", "pp_id", "data"),
+            "unreadable messages are dropped there",
+        ),
         (
             aioice.Connection,
             "get_component_candidates",
@@ -112,6 +122,41 @@ def rewrite_rtcp(sender: RTCRtpSender, change: Callable[[bytes], bytes]) -> None
             await inner(rest)
 
     transport._handle_rtcp_data = changed  # type: ignore[method-assign]
+
+
+def outlive_messages(sctp: RTCSctpTransport) -> None:
+    """Drops what comes over `sctp` and cannot be understood; in aiortc 1.16 text that is no UTF-8, a channel opened
+    twice or a label longer than its message end the connection. Told in the log once.
+
+    What a channel's handlers raise ends here, too.
+    """
+    receive: Callable[[int, int, bytes], Awaitable[None]] = sctp._receive
+    handle: Callable[[bytes], Awaitable[None]] = sctp._handle_data
+    told = False
+
+    def dropped(what: str, error: Exception) -> None:
+        nonlocal told
+        log.log(logging.DEBUG if told else logging.WARNING, "%s was dropped: %s.", what, type(error).__name__)
+        told = True
+
+    async def message(stream_id: int, pp_id: int, data: bytes) -> None:
+        try:
+            await receive(stream_id, pp_id, data)
+        except ConnectionError:
+            raise
+        except Exception as error:
+            dropped("A message on a data channel", error)
+
+    async def packet(data: bytes) -> None:
+        try:
+            await handle(data)
+        except ConnectionError:
+            raise
+        except Exception as error:
+            dropped("A packet of the data channels", error)
+
+    sctp._receive = message  # type: ignore[method-assign]
+    sctp._handle_data = packet  # type: ignore[method-assign]
 
 
 def ask_before_retransmission(sender: RTCRtpSender, allow: Callable[[int], bool]) -> None:

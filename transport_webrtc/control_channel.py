@@ -1,12 +1,15 @@
 """The `control` data channel on the wire: messages in, events out, neither faster than is good for the others."""
 
 import json
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from aiortc import RTCDataChannel
 
 from .messages import Limits, Message, Refused, parse_message
+
+log = logging.getLogger(__name__)
 
 REPLACEABLE = frozenset({"progress", "word"})
 """Events that the next one of their kind replaces: a word says as well that those before it were heard."""
@@ -89,3 +92,8 @@ class ControlChannel:
             self._on_message(parse_message(raw, self._limits))
         except Refused as refused:
             self._on_refused(refused)
+        except Exception:
+            # Raised on, it would end the connection: aiortc lets nothing that its handlers raise pass.
+            if self._complaints.take(now):
+                log.exception("A message on a control channel met a fault of the server.")
+                self._on_refused(Refused(500, "The server failed at this message; its log says more."))

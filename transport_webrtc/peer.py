@@ -65,6 +65,8 @@ class Peer:
         try:
             text = capabilities.for_aiortc(offer.sdp, found)
             await self.pc.setRemoteDescription(RTCSessionDescription(sdp=text, type="offer"))
+            if self.pc.sctp is not None:
+                aiortc_private.outlive_messages(self.pc.sctp)
             aiortc_private.send_as(self._transceiver, found.primary)
             for transceiver in self.pc.getTransceivers():
                 if transceiver.sender is not self.sender:

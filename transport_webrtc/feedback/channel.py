@@ -1,5 +1,6 @@
 """The `feedback` data channel on the wire: sends pings, takes answers, asks for a playout delay."""
 
+import logging
 from collections.abc import Callable
 
 from aiortc import RTCDataChannel
@@ -7,6 +8,8 @@ from aiortc import RTCDataChannel
 from adaptive.control.reports import HeardReport, NetworkReport
 
 from .exchange import Exchange
+
+log = logging.getLogger(__name__)
 
 BUFFERED_LIMIT = 4096
 """With more bytes waiting, what is sent would be old when it arrives."""
@@ -31,6 +34,7 @@ class FeedbackChannel:
         self._sent_rate = sent_rate
         self._on_network = on_network
         self._on_heard = on_heard
+        self._failed = False
         channel.on("message", self._message)
 
     @property
@@ -59,6 +63,15 @@ class FeedbackChannel:
             self._channel.send(ping)
 
     def _message(self, raw: str | bytes) -> None:
+        try:
+            self._take(raw)
+        except Exception:
+            # Raised on, it would end the connection; told once, as the next answer may meet the same.
+            if not self._failed:
+                self._failed = True
+                log.exception("An answer on a feedback channel met a fault of the server.")
+
+    def _take(self, raw: str | bytes) -> None:
         reports = self._exchange.answer(self._clock(), raw, sent_rate=self._sent_rate())
         if reports is None:
             return
