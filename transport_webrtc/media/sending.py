@@ -4,9 +4,9 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any
 
-OVERHEAD_BYTES = 66
-"""Of a packet on the wire beyond its Opus payload: IPv4 and UDP 28 (RFC 791, RFC 768), RTP 12 (RFC 3550), header
-extensions 16, SRTP tag 10 (RFC 3711)."""
+OVERHEAD_BYTES = 62
+"""Of a packet on the wire beyond its payload: IPv4 and UDP 28 (RFC 791, RFC 768), RTP 12 (RFC 3550), header extensions
+12 (mid and transport-wide number, RFC 8285), SRTP tag 10 (RFC 3711)."""
 
 WINDOW_S = 0.5
 """The sent rate is that of the last window of at least this length."""
