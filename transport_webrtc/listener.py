@@ -19,7 +19,7 @@ from adaptive.control.registry import load_controller
 from adaptive.control.reports import HeardReport, NetworkReport
 from adaptive.speech.renderer import Renderer
 
-from .control_channel import ControlChannel
+from .control_channel import ControlChannel, TokenBucket
 from .datagram_filter import LabNetwork
 from .events import Events
 from .feedback.path import PathFacts
@@ -74,6 +74,7 @@ class Listener:
         self._settings = settings
         self._observer = observer
         self._on_closed = on_closed
+        self.requests = TokenBucket(settings.max_messages_per_s)  # over HTTP; the control channel has its own
         self._clock = asyncio.get_running_loop().time
         self._created_at = self._clock()
         self._connected_at: float | None = None
@@ -145,7 +146,6 @@ class Listener:
         now = self._clock()
         origin = self._origin(now)
         plan = self._steering.plan
-        stats = self._track.stats
         speech = self._speaker.snapshot()
         return {
             "id": self.id,
@@ -158,9 +158,14 @@ class Listener:
             "opinion": self.opinion(),
             "speaking": speech["speaking"],
             "queue": speech["queue"],
-            "sent": stats.as_dict(),
+            "sent": self.sent.as_dict(),
             "plans": changes_as_list(list(self._steering.changes), origin),
         }
+
+    @property
+    def age_s(self) -> float:
+        """Since its offer came, s."""
+        return self._clock() - self._created_at
 
     @property
     def plan(self) -> Plan | None:
@@ -188,16 +193,17 @@ class Listener:
 
     async def close(self, reason: str) -> None:
         """Ends it; returns when nothing is left. `reason` is for the log."""
-        await asyncio.shield(self._close_soon(reason))
+        await asyncio.shield(self.close_soon(reason))
 
-    def _close_soon(self, reason: str) -> asyncio.Task[None]:
+    def close_soon(self, reason: str) -> asyncio.Task[None]:
+        """Begins to end it, in a task that is returned."""
+        self.state = "closed"
         if self._closing is None:
             self._closing = asyncio.create_task(self._close(reason), name=f"closing {self.id[:6]}")
         return self._closing
 
     async def _close(self, reason: str) -> None:
         log.info("Listener %s… leaves: %s.", self.id[:6], reason)
-        self.state = "closed"
         try:
             self._loop.cancel()
             await asyncio.gather(self._loop, return_exceptions=True)
@@ -215,7 +221,7 @@ class Listener:
                 await asyncio.sleep(STEP_S)
         except Exception:
             log.exception("Listener %s… failed.", self.id[:6])
-            self._close_soon("a fault of the server")
+            self.close_soon("a fault of the server")
 
     def _step(self, now: float) -> None:
         plan = self._steering.step(
@@ -228,9 +234,9 @@ class Listener:
             self._control.thin = narrow
         if self._connected_at is None:
             if now - self._created_at > CONNECTING_S:
-                self._close_soon("it never connected")
+                self.close_soon("it never connected")
         elif self._facts is not None and (last := self._facts.last_sign) is not None and now - last > VANISHED_S:
-            self._close_soon("nothing was heard of it any more")  # one that reports nothing is watched by ICE consent
+            self.close_soon("nothing was heard of it any more")  # one that reports nothing is watched by ICE consent
 
     def _apply(self, plan: Plan, before: Plan | None) -> None:
         self._track.apply(plan)
@@ -247,30 +253,25 @@ class Listener:
             self._facts.ask_playout_delay(plan.playout_delay_s)
 
     def _tell(self, name: str, utterance: str | None, data: dict[str, Any]) -> None:
-        if name == "interrupted" and utterance is not None:
-            self._forget_sent(utterance)
+        if name == "interrupted" and utterance and self._track.forget(utterance) and self._facts is not None:
+            self._facts.retransmissions.forget()  # nothing that left before this is sent again, in whatever way
         now = self._clock()
         position = data.get("position")
         event = Event(name=name, id=utterance, at=now - self._origin(now), position=position, data=data).as_dict()
         self.events.publish(event)
         self._observer.event(self.id, event)
 
-    def _forget_sent(self, utterance: str) -> None:
-        """Nothing that left before this is sent again, in whatever way, if it was of that utterance."""
-        if self._track.forget(utterance) and self._facts is not None:
-            self._facts.retransmissions.forget()
-
     def _origin(self, now: float) -> float:
         return now if self._connected_at is None else self._connected_at
 
     def _peer_state(self, state: str) -> None:
-        if state == "connected" and self._connected_at is None:
+        if state == "connected" and self._connected_at is None and self._closing is None:
             self._connected_at = self._clock()
             self.state = "connected"
             log.info("Listener %s… connected.", self.id[:6])
             self._speaker.connected()
         elif state in ("failed", "closed"):
-            self._close_soon(f"its connection is {state}")
+            self.close_soon(f"its connection is {state}")
 
     def _channel_offered(self, channel: RTCDataChannel) -> None:
         if channel.label == "control" and self._control is None:

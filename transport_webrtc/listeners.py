@@ -13,6 +13,9 @@ from .observer import Observer
 from .settings import Settings
 from .signalling.sdp import Offer
 
+YIELDS_AFTER_S = 2.0
+"""A listener that has not connected by then makes room for a newcomer; ICE and DTLS take a few round trips."""
+
 
 class Listeners:
     """Owns its listeners."""
@@ -63,6 +66,7 @@ class Listeners:
         if len(self._by_id) >= self._settings.max_listeners:
             most = self._settings.max_listeners
             raise Refused(503, f"This server is full: it takes {most} listeners. Try again later.")
+        self._make_room()
         listener = Listener(
             settings=self._settings,
             renderer=self._renderer,
@@ -83,6 +87,21 @@ class Listeners:
         """Says goodbye to all of them."""
         self.draining = True
         await asyncio.gather(*(listener.close("the server is shutting down") for listener in self))
+
+    @property
+    def most_connecting(self) -> int:
+        """So many listeners may be on their way in at a time, or whoever only sends offers would fill the server."""
+        return min(max(self._settings.max_listeners // 4, 4), 16)
+
+    def _make_room(self) -> None:
+        """Closes whoever has been connecting for longest, where too many are. Raises `Refused` where none is late."""
+        connecting = [listener for listener in self if listener.state == "connecting"]
+        if len(connecting) < self.most_connecting:
+            return
+        oldest = max(connecting, key=lambda listener: listener.age_s)
+        if oldest.age_s < YIELDS_AFTER_S:
+            raise Refused(503, f"{len(connecting)} listeners are connecting at this moment. Try again in a moment.")
+        oldest.close_soon("others want to connect, and it has not")
 
     def _forget(self, listener: Listener) -> None:
         self._by_id.pop(listener.id, None)

@@ -1,5 +1,6 @@
 """Signalling over a real socket, with the offers of a real aiortc."""
 
+import asyncio
 import gc
 import logging
 import re
@@ -253,3 +254,25 @@ async def test_addresses_of_candidates(serve, monkeypatch) -> None:
     assert await addresses() == {"127.0.0.2"}, "others cannot reach this machine's loopback"
     monkeypatch.setattr("aioice.ice.get_host_addresses", lambda use_ipv4, use_ipv6: [])
     assert await addresses() == {"127.0.0.1"}, "there is no other"
+
+
+async def offers(server, count: int) -> list[httpx.Response]:
+    offer = await make_offer(("audio", "recvonly"))
+    return [await server.client.post("/v1/listen", content=offer, headers=SDP) for _ in range(count)]
+
+
+async def test_offers_that_never_connect_leave_room_for_those_that_do(serve, ear, monkeypatch) -> None:
+    monkeypatch.setattr("transport_webrtc.listeners.YIELDS_AFTER_S", 1.0)
+    server = await serve(max_listeners=8)
+    settled = ear(server)
+    assert (await settled.connect()).status_code == 201
+    made = await offers(server, 5)
+    assert [response.status_code for response in made] == [201, 201, 201, 201, 503]
+    assert made[-1].headers["retry-after"]
+    assert "connecting" in made[-1].json()["error"]
+    await asyncio.sleep(1.1)
+    newcomer = ear(server)
+    assert (await newcomer.connect()).status_code == 201
+    gone = [(await server.client.get(response.headers["location"])).status_code for response in made[:4]]
+    assert gone == [404, 200, 200, 200], "the oldest of them"
+    assert (await settled.snapshot())["state"] == (await newcomer.snapshot())["state"] == "connected"
