@@ -31,6 +31,11 @@ PROGRESS_TICKS = TICK_RATE // 4
 REMEMBERED = 256
 """Utterances that are over whose ids are still known, so that saying them again is harmless."""
 
+LATER_S = 60.0
+MOST_LATER = 4
+"""So many utterances may wait for a time that is more than `LATER_S` ahead: the rest of the queue is for what is said
+meanwhile."""
+
 Emit = Callable[[str, str | None, dict[str, Any]], None]
 
 
@@ -81,6 +86,9 @@ class Speaker:
         profile = profile_of(message, self._profile)
         voice = voice_of(message, self._voice, self._renderer)
         current, waiting = self._turns.current, self._turns.waiting
+        if message.at > LATER_S and sum(u.not_before > self._clock() + LATER_S for u in waiting) >= MOST_LATER:
+            most = f"{MOST_LATER} utterances wait already for a time more than {LATER_S:.0f} seconds ahead"
+            raise Refused(429, f"{most}; say it again when one has ended, or nearer to its time.")
         if message.interrupt and current is not None:
             self._interrupt(current)
         elif len(waiting) >= self._limits.max_waiting:
@@ -215,7 +223,7 @@ class Speaker:
         known = next((utterance for utterance in self._turns if utterance.id == id), None)
         if known is None:
             return self._past.get(id)
-        if known.open:
+        if known.open and (message.say or not message.more):
             check_length(known.characters + len(message.say), self._limits.max_text_chars)
             known.add(message.say, final=not message.more)
             self._turns.advance()

@@ -364,6 +364,22 @@ def test_pieces_under_one_id_are_one_text(play):
     play(test)
 
 
+def test_pieces_of_nothing_leave_nothing_behind(play):
+    async def test(scene):
+        scene.say("one two", id="a", more=True)
+        fed = len(scene.renderer.streams[0].text)
+        for _ in range(1000):
+            scene.say("", id="a", more=True)
+        utterance = scene.speaker._turns.current
+        assert len(scene.renderer.streams[0].text) == fed
+        assert utterance.characters == len("one two")
+        scene.say("", id="a")
+        await scene.run(2)
+        assert scene.names("a")[-1] == "finished"
+
+    play(test)
+
+
 def test_pieces_are_limited_together(play):
     async def test(scene):
         scene.say("12345", id="a", more=True)
@@ -400,6 +416,23 @@ def test_an_open_text_that_ends_empty_finishes(play, step):
         assert scene.names("b")[-1] == "finished"
 
     play(test, lambda text: [step(0.01, 0.2)] * 5 if text.strip() else [])
+
+
+def test_a_text_of_which_the_voice_can_read_nothing_is_refused(play):
+    async def test(scene):
+        with pytest.raises(Refused) as caught:
+            scene.say("Привет, как дела?")
+        assert caught.value.status == 422
+        assert "voice tone speaks en-US" in caught.value.sentence
+        assert "Cyrillic" in caught.value.sentence
+        assert scene.names() == []
+        scene.say("Привет, Bob!", id="mixed")
+        scene.say("Привет", id="pieces", more=True)
+        scene.say(", Bob!", id="pieces")
+        await scene.run(6.0)
+        assert scene.names().count("finished") == 2
+
+    play(test)
 
 
 def test_unknown_voices_and_profiles_are_refused_with_what_there_is(play):
@@ -454,6 +487,24 @@ def test_at_holds_an_utterance_until_its_time_and_lets_others_go_before(play):
         starts = {who: at - scene.began for at, name, who, _ in scene.told if name == "started"}
         assert starts["now"] < 0.05
         assert 5.0 <= starts["later"] < 5.05, "a frame of silence first"
+
+    play(test)
+
+
+def test_what_waits_for_long_leaves_room_for_what_is_said_meanwhile(play):
+    async def test(scene):
+        scene.say(id="now")
+        for id in "abcd":
+            scene.say(id=id, at=86_400)
+        for interrupt in (False, True):
+            with pytest.raises(Refused, match="more than 60 seconds ahead") as refused:
+                scene.say(id="e", at=61, interrupt=interrupt)
+            assert refused.value.status == 429
+        assert scene.speaker.snapshot()["speaking"]["id"] == "now", "what is refused interrupts nothing"
+        for id in "fghi":
+            scene.say(id=id, at=60)
+        with pytest.raises(Refused, match="are waiting already"):
+            scene.say(id="j")
 
     play(test)
 
