@@ -110,6 +110,7 @@ def _add_page(app: FastAPI) -> None:
     """The page, its client and its charts: files of this package and of the installed plotly, nobody else's."""
     plotly = Path(str(files("plotly") / "package_data" / "plotly.min.js"))
 
+    @app.head("/", include_in_schema=False)
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})

@@ -1,5 +1,6 @@
 """What every route does alike: reads no more than it may, asks for the token, refuses with a sentence."""
 
+import asyncio
 import hmac
 import logging
 from collections.abc import Awaitable, Callable
@@ -8,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from .messages import Refused
 from .settings import Settings
@@ -16,19 +18,26 @@ log = logging.getLogger(__name__)
 
 RETRY_AFTER_S = 5
 """Told with 429 and 503."""
+BODY_S = 10.0
+"""For a body to arrive; the largest one that is taken needs 50 kb/s for that."""
 
 
 async def read_body(request: Request, limit: int) -> bytes:
-    """The body, at most `limit` bytes of it are ever held. Raises `Refused` with status 413."""
+    """The body, at most `limit` bytes of it are ever held. Raises `Refused` with status 413, or 408 where it does not
+    arrive in time."""
     sentence = f"The body is larger than the {limit} bytes that are taken here."
     declared = request.headers.get("content-length", "0")
     if declared.isdigit() and int(declared) > limit:
         raise Refused(413, sentence)
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > limit:
-            raise Refused(413, sentence)
+    try:
+        async with asyncio.timeout(BODY_S):
+            async for part in request.stream():
+                body += part
+                if len(body) > limit:
+                    raise Refused(413, sentence)
+    except TimeoutError:
+        raise Refused(408, f"The body did not arrive within {BODY_S:.0f} seconds; send it again.") from None
     return bytes(body)
 
 
@@ -74,6 +83,8 @@ def add_refusals(app: FastAPI) -> None:
         headers = {}
         if error.status in (429, 503):
             headers["Retry-After"] = str(RETRY_AFTER_S)
+        if error.status in (408, 413):
+            headers["Connection"] = "close"  # what may still come of the body is not wanted
         if error.status == 401:
             headers["WWW-Authenticate"] = "Bearer"
         return JSONResponse({"error": error.sentence}, error.status, headers)
@@ -93,6 +104,9 @@ def add_refusals(app: FastAPI) -> None:
         where = ".".join(str(part) for part in first["loc"][1:]) or "request"
         return JSONResponse({"error": f"{where}: {first['msg']}."}, 422)
 
+    async def gone(_: Request, error: Exception) -> Response:
+        return Response(status_code=400)  # nobody is there to read it
+
     async def fault(request: Request, error: Exception) -> Response:
         route = getattr(request.scope.get("route"), "path", "an unknown route")
         log.error("A fault of the server at %s %s.", request.method, route, exc_info=error)
@@ -101,4 +115,5 @@ def add_refusals(app: FastAPI) -> None:
     app.add_exception_handler(Refused, refused)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(ClientDisconnect, gone)
     app.add_exception_handler(Exception, fault)

@@ -155,12 +155,15 @@ def observability_router(
 ) -> APIRouter:
     """`why` says in a sentence why nobody new should come, or None where all is well."""
     router = APIRouter()
+    guarded = [Depends(token_required(settings))]
 
+    @router.head("/healthz", include_in_schema=False)
     @router.get("/healthz")
     async def healthz() -> Response:
         """Whether the process lives; asks nothing of the voices."""
         return JSONResponse({"alive": True})
 
+    @router.head("/readyz", include_in_schema=False)
     @router.get("/readyz")
     async def readyz() -> Response:
         """Whether the next listener would be served without waiting."""
@@ -171,7 +174,8 @@ def observability_router(
             raise Refused(503, sentence)
         return JSONResponse({"ready": True})
 
-    @router.get("/metrics", dependencies=[Depends(token_required(settings))])
+    @router.head("/metrics", include_in_schema=False, dependencies=guarded)
+    @router.get("/metrics", dependencies=guarded)
     async def read_metrics() -> Response:
         """What happens here, in numbers, for Prometheus."""
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)

@@ -1,5 +1,6 @@
 """What a listener can be asked over HTTP beside signalling: its present, its events, to speak, the other verbs."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import asdict
@@ -75,6 +76,9 @@ def api_router(settings: Settings, listeners: Listeners, renderer: Renderer) -> 
 
 
 async def _message(request: Request, settings: Settings, listeners: Listeners, listener_id: str) -> Message:
+    bucket = listeners.get(listener_id).requests
+    if not bucket.take(asyncio.get_running_loop().time()):
+        raise Refused(429, f"More than {settings.max_messages_per_s:.0f} messages a second; slow down.")
     require_type(request, "application/json")
     body = await read_body(request, settings.max_message_bytes)
     return parse_message(body, listeners.get(listener_id).limits)

@@ -155,6 +155,55 @@ async def test_a_flood_on_the_control_channel(server, ear) -> None:
     await one.told("finished", id="a")
 
 
+async def test_a_flood_over_http(serve, ear) -> None:
+    server = await serve(max_messages_per_s=5)
+    one, other = ear(server), ear(server)
+    await one.connect()
+    await other.connect()
+    control = f"{one.location}/control"
+    body = {"content": b'{"pause": true}', "headers": {"Content-Type": "application/json"}}
+    answers = await asyncio.gather(*(server.client.post(control, **body) for _ in range(50)))
+    refused = [response for response in answers if response.status_code == 429]
+    assert 1 <= len(refused) <= 45
+    assert "5 messages a second" in refused[0].json()["error"]
+    assert (await server.client.post(f"{other.location}/control", **body)).status_code == 200
+
+
+async def test_what_monitors_ask_with_head(server) -> None:
+    for path in ("/", "/healthz", "/readyz", "/metrics"):
+        response = await server.client.head(path)
+        assert response.status_code == 200
+        assert response.content == b""
+
+
+async def slowly(server, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A body is announced that does not come."""
+    host, port = server.url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(
+        b"POST /v1/listen HTTP/1.1\r\nHost: x\r\nContent-Type: application/sdp\r\nContent-Length: 500\r\n\r\n" + sent
+    )
+    return reader, writer
+
+
+async def test_a_body_that_does_not_come_is_waited_for_so_long(server, monkeypatch) -> None:
+    monkeypatch.setattr("transport_webrtc.http.BODY_S", 0.3)
+    reader, writer = await slowly(server, b"v=0")
+    async with asyncio.timeout(5):
+        answer = (await reader.read()).decode()
+    assert answer.startswith("HTTP/1.1 408 ")
+    assert "did not arrive within" in answer
+    writer.close()
+
+
+async def test_who_goes_while_sending_goes_quietly(server, caplog) -> None:
+    _, writer = await slowly(server, b"v=0")
+    await asyncio.sleep(0.1)
+    writer.transport.abort()
+    await asyncio.sleep(0.3)
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
 async def test_streams_of_one_listener_are_counted(server, ear) -> None:
     one = ear(server)
     await one.connect()
