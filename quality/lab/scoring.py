@@ -4,6 +4,7 @@ A second of hearing is worth the opinion expected of what was coded, of the shar
 one that is mostly silent, or whose speech was lost, is worth 1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,8 @@ from adaptive.ticks import TICK_RATE
 from .receiver import STEP, STEP_S, Kind
 from .sender import Sent
 
+Pauses = Sequence[tuple[float, float]]
+
 WORST = 1.0
 SILENT_SHARE = 0.5
 """Of a second: from there on it counts as silent or lost."""
@@ -21,7 +24,7 @@ FEC_PRIMARY = 0.55
 FIRST_S = 0.5
 """After its sending the first speech is waited for without being missed."""
 LOST_RUN_S = 0.1
-"""Of speech never played, in one piece, that is lost speech; shorter holes are made up so that the words remain."""
+"""Never played in one piece: from there on it is lost speech; shorter holes are made up so that the words remain."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,16 +141,25 @@ class Hearing:
         return rows
 
 
-def lost_speech_s(frames: dict[int, Sent], decoded: set[int]) -> float:
-    """Seconds of speech in runs that were never played."""
-    total = run = 0.0
-    for timestamp, sent in frames.items():
-        if timestamp in decoded:
-            total += run if run >= LOST_RUN_S else 0.0
-            run = 0.0
+def never_played_s(frames: dict[int, Sent], decoded: set[int], pauses: Pauses = ()) -> tuple[float, float]:
+    """Seconds of speech in runs that were never played, and seconds of the speech's own pauses in such runs.
+
+    `frames` by RTP time, in their order, the first at the start of the speech; `pauses` from and to, since then.
+    """
+    start = next(iter(frames), 0)
+    lost = quiet = run = paused = 0.0
+    for timestamp, sent in [*frames.items(), (None, None)]:
+        if timestamp is None or sent is None or timestamp in decoded:
+            if run + paused >= LOST_RUN_S:
+                lost, quiet = lost + run, quiet + paused
+            run = paused = 0.0
+            continue
+        at_s, length_s = (timestamp - start) / TICK_RATE, sent.rung.frame_ms / 1000
+        if any(since <= at_s < until for since, until in pauses):
+            paused += length_s
         else:
-            run += sent.rung.frame_ms / 1000
-    return total + (run if run >= LOST_RUN_S else 0.0)
+            run += length_s
+    return lost, quiet
 
 
 def summary(rows: list[Second]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from .listening import PING_BYTES, Answer, Listening
 from .receiver import STEP, STEP_S
 from .rendering import Rendering
 from .scenarios import LEAD_IN_S, Scenario
-from .scoring import Hearing, Second, lost_speech_s, summary
+from .scoring import Hearing, Pauses, Second, never_played_s, summary
 from .sender import Packet, Sender
 
 PLAN_STEPS = 10
@@ -52,11 +52,13 @@ def simulate(
     seconds: int = 60,
     seed: int = 0,
     lead_s: float = LEAD_IN_S,
+    pauses: Pauses = (),
     on_second: Callable[[int], None] | None = None,
 ) -> Simulation:
     """`seconds` of speech on the audio track; `on_second` is told of every second simulated.
 
-    `controller` is a fresh one; what it raises is not caught.
+    `controller` is a fresh one; what it raises is not caught. `pauses` are the speech's own, from and to in seconds:
+    what is lost of them is neither lost speech nor added silence.
     """
     run = _Run(scenario, controller, profile=profile, seconds=seconds, seed=seed, lead_s=lead_s)
     for step in range(round((lead_s + seconds + DRAIN_S) / STEP_S)):
@@ -64,7 +66,7 @@ def simulate(
             break
         if on_second is not None and step % 100 == 0:
             on_second(step // 100)
-    return run.result()
+    return run.result(pauses)
 
 
 class _Run:
@@ -208,17 +210,20 @@ class _Run:
         heard_all = position is not None and position >= self._end_tick
         return heard_all or (origin is not None and now > origin + self._seconds + 1)
 
-    def result(self) -> Simulation:
+    def result(self, pauses: Pauses = ()) -> Simulation:
         """Rows and summary."""
         rows = [with_network(row, self._looks) for row in self._hearing.rows()]
         decoded = set(self._listening.receiver.decoded)
+        lost_s, quiet_s = never_played_s(self._sender.frames, decoded, pauses)
+        found = summary(rows)
         return Simulation(
             rows=tuple(rows),
             looks=tuple(self._looks),
             summary={
                 "seconds": self._seconds,
-                **summary(rows),
-                "lost_speech_s": round(lost_speech_s(self._sender.frames, decoded), 2),
+                **found,
+                "silence_added_s": round(max(0.0, found["silence_added_s"] - quiet_s), 2),
+                "lost_speech_s": round(lost_s, 2),
                 "compute_s": round(self._rendering.spent_s, 2),
                 **figures(self._looks, self._seconds),
             },

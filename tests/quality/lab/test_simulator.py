@@ -162,3 +162,12 @@ def test_it_is_a_hundred_times_faster_than_life():
     began = time.process_time()
     run("random10", load_controller("adaptive", profile=PROFILE), seconds=60)
     assert 65 / (time.process_time() - began) > 100
+
+
+def test_what_is_lost_of_a_pause_is_neither_lost_nor_silent():
+    path, fixed = load("outage3"), Witness
+    whole = simulate(path, fixed(), profile=PROFILE, seconds=12, seed=3).summary
+    paused = simulate(path, fixed(), profile=PROFILE, seconds=12, seed=3, pauses=((3.5, 4.5), (8.0, 9.0))).summary
+    assert whole["lost_speech_s"] - paused["lost_speech_s"] == pytest.approx(1.0, abs=0.03)
+    assert whole["silence_added_s"] - paused["silence_added_s"] == pytest.approx(1.0, abs=0.03)
+    assert whole["mean_opinion"] == paused["mean_opinion"]
