@@ -18,6 +18,11 @@ from .ear import Ear
 class ListenError(Exception):
     """The server cannot be reached, refuses, or is gone; the message is a sentence for people."""
 
+    def __init__(self, sentence: str, *, status: int | None = None) -> None:
+        """`status` is HTTP's, where the server refuses with one."""
+        super().__init__(sentence)
+        self.status = status
+
 
 class Client:
     """One native listener. Use it as `async with Client(url) as client: …`; every wait raises ListenError."""
@@ -169,7 +174,7 @@ class Client:
             reason = f" ({error})" if str(error) else ""
             raise ListenError(f"No server can be reached at {self.url}{reason}; is legato serve running?") from error
         if response.is_error:
-            raise ListenError(_refusal(response))
+            raise ListenError(_refusal(response), status=response.status_code)
         return response
 
     async def _until(self, true: Callable[[], bool], otherwise: str, timeout_s: float) -> None:

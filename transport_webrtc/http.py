@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import logging
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -12,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from .messages import Refused
+from .sentences import must_be
 from .settings import Settings
 
 log = logging.getLogger(__name__)
@@ -100,9 +102,9 @@ def add_refusals(app: FastAPI) -> None:
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        first = error.errors()[0]
+        first: Any = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:]) or "request"
-        return JSONResponse({"error": f"{where}: {first['msg']}."}, 422)
+        return JSONResponse({"error": f"{where} {must_be(None, first)}"}, 422)
 
     async def gone(_: Request, error: Exception) -> Response:
         return Response(status_code=400)  # nobody is there to read it

@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, Valida
 
 from adaptive.control.profiles import Keep
 
+from .sentences import must_be, shorten
+
 VERBS = ("stop", "pause", "resume", "clear")
 
 
@@ -34,31 +36,34 @@ class Refused(Exception):
         self.sentence = sentence
 
 
+ID = "a string of 1 to 128 characters"
 Id = Annotated[StrictStr, Field(min_length=1, max_length=128)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class SayMessage(BaseModel):
-    """Text to be spoken."""
+    """Text to be spoken. The description of a field says what it takes, for the sentence that refuses another value."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    say: StrictStr
-    id: Id | None = None
+    say: Annotated[StrictStr, Field(description="text in a string")]
+    id: Annotated[Id | None, Field(description=ID)] = None
     """The client's own; the same id again is harmless."""
-    more: StrictBool = False
+    more: Annotated[StrictBool, Field(description="true or false")] = False
     """Further pieces of text will come under the same id."""
-    voice: StrictStr | None = None
-    speed: Annotated[Number, Field(ge=0.25, le=4)] = 1.0
-    profile: StrictStr | None = None
-    carrier: Literal["auto", "audio", "data"] = "auto"
-    priority: Annotated[int, Field(strict=True, ge=0, le=9)] | None = None
+    voice: Annotated[StrictStr | None, Field(description="the name of a voice")] = None
+    speed: Annotated[Number, Field(ge=0.25, le=4, description="a number from 0.25 to 4")] = 1.0
+    profile: Annotated[StrictStr | None, Field(description="the name of a profile")] = None
+    carrier: Annotated[Literal["auto", "audio", "data"], Field(description="auto or audio")] = "auto"
+    priority: Annotated[
+        Annotated[int, Field(strict=True, ge=0, le=9)] | None, Field(description="a whole number from 0 to 9")
+    ] = None
     """A higher one goes first; None is the profile's."""
-    interrupt: StrictBool = False
+    interrupt: Annotated[StrictBool, Field(description="true or false")] = False
     """Cuts off what sounds, at once."""
-    at: Annotated[Number, Field(ge=0, le=86_400)] = 0.0
+    at: Annotated[Number, Field(ge=0, le=86_400, description="seconds from 0 to 86400")] = 0.0
     """Seconds after the server received it, at which it may begin to sound."""
-    keep: Keep | None = None
+    keep: Annotated[Keep | None, Field(description="resume, restart or skip")] = None
 
 
 class VerbMessage(BaseModel):
@@ -67,7 +72,7 @@ class VerbMessage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     verb: Literal["stop", "pause", "resume", "clear"]
-    id: Id | None = None
+    id: Annotated[Id | None, Field(description=ID)] = None
     """The utterance meant; None is whatever sounds, or all of them."""
 
 
@@ -123,8 +128,7 @@ def message_from(value: dict[str, Any], limits: Limits) -> Message:
     """A message from the object that JSON held. Raises Refused."""
     asked = [verb for verb in ("say", *VERBS) if verb in value]
     if len(asked) != 1:
-        found = " and ".join(asked) if asked else "none"
-        raise Refused(422, f"A message asks for exactly one of say, {', '.join(VERBS)}; this one has {found}.")
+        raise Refused(422, _which_verb(asked, value))
     try:
         if asked == ["say"]:
             say = SayMessage.model_validate(value)
@@ -135,7 +139,20 @@ def message_from(value: dict[str, Any], limits: Limits) -> Message:
             raise Refused(422, f'The value of "{verb}" must be true.')
         return VerbMessage.model_validate({"verb": verb, **{k: v for k, v in value.items() if k != verb}})
     except ValidationError as error:
-        raise Refused(422, _sentence(error)) from error
+        raise Refused(422, _sentence(error, SayMessage if asked == ["say"] else VerbMessage)) from error
+
+
+def _which_verb(asked: list[str], value: dict[str, Any]) -> str:
+    """What is wrong with a message that asks for nothing, or for more than one thing."""
+    rule = f"A message asks for exactly one of say, {', '.join(VERBS)}"
+    if asked:
+        return f"{rule}; this one has {' and '.join(asked)}."
+    unknown = [name for name in value if name not in SayMessage.model_fields]
+    return f"{_unknown(unknown)} {rule}." if unknown else f"{rule}; this one has none."
+
+
+def _unknown(names: list[str]) -> str:
+    return f"Unknown field: {', '.join(shorten(name) for name in names)}."
 
 
 def _check_text(message: SayMessage, limits: Limits) -> None:
@@ -147,11 +164,13 @@ def _check_text(message: SayMessage, limits: Limits) -> None:
         raise Refused(422, "The data carrier is not there yet; leave carrier out or ask for audio.")
 
 
-def _sentence(error: ValidationError) -> str:
+def _sentence(error: ValidationError, model: type[BaseModel]) -> str:
     """What pydantic found, in a sentence."""
     unknown = [str(e["loc"][0]) for e in error.errors() if e["type"] == "extra_forbidden"]
     if unknown:
-        known = ", ".join((*SayMessage.model_fields, *VERBS))
-        return f"Unknown field: {', '.join(unknown)}. Known are {known}."
+        known = [name for name in model.model_fields if name != "verb"]
+        rule = "Known are" if model is SayMessage else "Beside the verb there is only"
+        return f"{_unknown(unknown)} {rule} {', '.join(known)}."
     first = error.errors()[0]
-    return f'The field "{first["loc"][0]}" cannot be taken: {first["msg"]}.'
+    name = str(first["loc"][0])
+    return f"{name} {must_be(model.model_fields[name].description, first)}"

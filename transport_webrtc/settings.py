@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from adaptive.control.profiles import DEFAULT_PROFILE, PROFILES
+
+from .sentences import must_be
 
 
 class IceServer(BaseModel):
@@ -24,7 +26,7 @@ class IceServer(BaseModel):
     @classmethod
     def _known_scheme(cls, urls: str) -> str:
         if not urls.startswith(("stun:", "stuns:", "turn:", "turns:")) or any(c in urls for c in ' <>"\r\n'):
-            raise ValueError(f"{urls!r} is not a stun: or turn: URL")
+            raise ValueError(f"{urls!r} is not a stun: or turn: URL.")
         return urls
 
 
@@ -33,7 +35,10 @@ def _listed(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if value.lstrip().startswith(("[", "{")):
-        parsed = json.loads(value)
+        try:
+            parsed = json.loads(value)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"A list in JSON was begun and cannot be read: {error}.") from error
         return parsed if isinstance(parsed, list) else [parsed]
     return [part.strip() for part in value.split(",") if part.strip()]
 
@@ -44,13 +49,13 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="LEGATO_", frozen=True, extra="ignore")
 
     host: str = "127.0.0.1"
-    port: int = Field(8080, ge=0, le=65535)
+    port: int = Field(8080, ge=0, le=65535, description="a port from 0 to 65535")
     """0 takes any free port."""
     token: SecretStr | None = None
     """Where set, every request below `/v1` and `/metrics` needs `Authorization: Bearer`."""
-    lab: bool = False
+    lab: bool = Field(False, description="true or false")
     """Lets anyone who may listen put a bad network in front of a listener."""
-    workers: int = Field(1, ge=1, le=64)
+    workers: int = Field(1, ge=1, le=64, description="a whole number from 1 to 64")
     """Processes that render speech."""
     voices: Annotated[tuple[str, ...], NoDecode] = ("joe", "heart")
     """Loaded and warmed at start."""
@@ -58,17 +63,21 @@ class Settings(BaseSettings):
     """Speaks where nobody asks for another one."""
     profile: str = DEFAULT_PROFILE
     controller: str = "adaptive"
-    max_listeners: int = Field(64, ge=1)
-    max_text_chars: int = Field(20_000, ge=1)
+    max_listeners: int = Field(64, ge=1, description="a whole number from 1 on")
+    max_text_chars: int = Field(20_000, ge=1, description="a whole number from 1 on")
     """Of one utterance, all its pieces together."""
-    max_message_bytes: int = Field(65_536, ge=256)
+    max_message_bytes: int = Field(65_536, ge=256, description="a whole number from 256 on")
     """Of one message on a channel or one JSON body."""
-    max_sdp_bytes: int = Field(65_536, ge=1024)
-    max_messages_per_s: float = Field(50.0, gt=0)
+    max_sdp_bytes: int = Field(65_536, ge=1024, description="a whole number from 1024 on")
+    max_messages_per_s: float = Field(50.0, gt=0, description="a number above 0")
     """Of one listener on its control channel."""
-    cors_origins: Annotated[tuple[str, ...], NoDecode] = ()
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="addresses such as https://my.page, with commas between"
+    )
     """Pages of these origins may use the server; `*` for all of them."""
-    ice_servers: Annotated[tuple[IceServer, ...], NoDecode] = ()
+    ice_servers: Annotated[tuple[IceServer, ...], NoDecode] = Field(
+        (), description='stun: and turn: URLs with commas between, or JSON such as [{"urls": "turn:…"}]'
+    )
     cache_dir: Path | None = None
     """Where voices keep the files that they build; None is the user's cache folder."""
     log_level: str = "info"
@@ -93,18 +102,31 @@ class Settings(BaseSettings):
     @classmethod
     def _known_level(cls, value: str) -> str:
         if value.lower() not in ("debug", "info", "warning", "error"):
-            raise ValueError(f"log level {value!r} is none of debug, info, warning, error")
+            raise ValueError(f"The log level is debug, info, warning or error, not {value!r}.")
         return value.lower()
 
     @model_validator(mode="after")
     def _names_fit(self) -> "Settings":
         if self.voice not in self.voices:
-            raise ValueError(f"the voice {self.voice!r} is not among the voices to load: {', '.join(self.voices)}")
+            raise ValueError(f"The voice {self.voice!r} is not among the voices to load: {', '.join(self.voices)}.")
         if self.profile not in PROFILES:
-            raise ValueError(f"there is no profile {self.profile!r}; there are: {', '.join(PROFILES)}")
+            raise ValueError(f"There is no profile {self.profile!r}; there are {', '.join(PROFILES)}.")
         return self
 
     @property
     def loopback(self) -> bool:
         """Whether only this machine can reach the server."""
         return self.host == "localhost" or self.host == "::1" or self.host.startswith("127.")
+
+
+def settings_sentence(error: ValidationError) -> str:
+    """What is wrong with a setting first, and how it is told."""
+    first = error.errors()[0]
+    if first["type"] == "value_error":
+        return str(first["ctx"]["error"])
+    name = str(first["loc"][0])
+    field = Settings.model_fields.get(name)
+    known = None if field is None else field.description
+    inside = len(first["loc"]) > 1  # of a server, whose credential is not to be shown
+    says = f"must be {known}." if inside else must_be(known, first)
+    return f"--{name.replace('_', '-')} (or LEGATO_{name.upper()}) {says}"

@@ -19,6 +19,7 @@ from ..ticks import TICK_RATE, to_seconds, to_ticks
 from .clause import seam_frames
 from .coding import RungChange, through_opus
 from .renderer import Chunk, ClausePrepared
+from .scripts import unreadable
 from .stream import Placement, SpeechStream
 from .voice import Samples, Voice, VoiceInfo, Word
 
@@ -95,9 +96,12 @@ def render(
 
     `tiers` take turns every `every_s` seconds, at the chunk border next to it; None is the voice's best tier
     throughout. With `codec="opus"` the speech goes through one Opus encoder, and `rungs` take turns the same way.
-    Raises ValueError for an unknown voice, tier or codec, and for several tiers or rungs without `every_s`.
+    Raises ValueError for an unknown voice, tier or codec, for a text of which the voice can read nothing, and for
+    several tiers or rungs without `every_s`.
     """
     speaker = _loaded(voice) if isinstance(voice, str) else voice
+    if (sentence := unreadable(text, speaker.info)) is not None:
+        raise ValueError(sentence)
     turns = tuple(tiers or speaker.info.tiers[:1])
     rungs = tuple(rungs or (DEFAULT_RUNG,)) if codec == "opus" else tuple(rungs or ())
     _check(speaker.info, turns, every_s, codec, rungs)

@@ -17,6 +17,7 @@ log = logging.getLogger(__name__)
 GROUP = "legato.voices"
 BUILT_IN = ("joe", "heart", "tone")
 """Known by heart, so that they are found where the package runs from its source tree."""
+_TONES = frozenset(f"tone-{rate}" for rate in tone.RATES)
 
 
 def available() -> dict[str, EntryPoint]:
@@ -25,6 +26,14 @@ def available() -> dict[str, EntryPoint]:
     for point in entry_points(group=GROUP):
         found.setdefault(point.name, point)
     return found
+
+
+def unknown_voice(name: str) -> str | None:
+    """A sentence with those that are there, where `load_voice` does not know `name`; else None."""
+    voices = available()
+    if name in voices or name in _TONES:
+        return None
+    return f"There is no voice {name!r}. Installed are: {', '.join(voices)}."
 
 
 def load_voice(name: str, *, progress: Progress | None = None) -> Voice:
@@ -39,9 +48,9 @@ def load_voice(name: str, *, progress: Progress | None = None) -> Voice:
         takes_progress = "progress" in inspect.signature(load).parameters
         voice: Voice = load(progress=progress) if takes_progress else load()
         return voice
-    if name in {f"tone-{rate}" for rate in tone.RATES}:
+    if name in _TONES:
         return tone.load(rate=int(name.removeprefix("tone-")), progress=progress)
-    raise ValueError(f"There is no voice {name!r}. Installed are: {', '.join(voices)}.")
+    raise ValueError(unknown_voice(name))
 
 
 def infos() -> tuple[VoiceInfo, ...]:

@@ -17,7 +17,7 @@ def refused(raw):
         parse_message(raw, LIMITS)
     sentence = caught.value.sentence
     assert sentence.endswith(".")
-    assert sentence[0].isupper()
+    assert sentence[0].isupper() or sentence.split(" must be ")[0] in SayMessage.model_fields
     return caught.value
 
 
@@ -64,11 +64,12 @@ def test_the_other_verbs(verb):
         ("[1]", 422, "not an object"),
         ('"say"', 422, "not an object"),
         ("{}", 422, "exactly one of say"),
+        ('{"stp": true}', 422, "Unknown field: stp. A message asks for exactly one of say, stop"),
         ('{"say": "a", "stop": true}', 422, "say and stop"),
         ('{"say": "a", "colour": 1, "size": 2}', 422, "Unknown field: colour, size"),
         ('{"say": 7}', 422, "say"),
         ('{"say": "a", "speed": 0.2}', 422, "speed"),
-        ('{"say": "a", "speed": 4.1}', 422, "speed"),
+        ('{"say": "a", "speed": 4.1}', 422, "speed must be a number from 0.25 to 4, not 4.1."),
         ('{"say": "a", "speed": NaN}', 422, "speed"),
         ('{"say": "a", "speed": "1"}', 422, "speed"),
         ('{"say": "a", "at": -1}', 422, "at"),
@@ -116,3 +117,10 @@ def test_any_object_is_a_message_or_refused(value):
 def test_an_event_on_the_wire():
     event = Event(name="word", id="a", at=1.23456, position=960, data={"text": "Hi"})
     assert event.as_dict() == {"event": "word", "id": "a", "at": 1.235, "position": 960, "text": "Hi"}
+
+
+def test_every_field_says_what_it_takes():
+    for model in (SayMessage, VerbMessage):
+        for name, field in model.model_fields.items():
+            assert name == "verb" or field.description, name
+    assert "Input should" not in refused('{"say": "a", "keep": 3}').sentence

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from transport_webrtc.settings import Settings
+from transport_webrtc.settings import Settings, settings_sentence
 
 
 def test_defaults_reach_nobody() -> None:
@@ -50,7 +50,7 @@ def test_only_some_addresses_are_loopback() -> None:
     ("given", "says"),
     [
         ({"voice": "nobody"}, "not among the voices"),
-        ({"profile": "radio"}, "there is no profile"),
+        ({"profile": "radio"}, "There is no profile"),
         ({"port": 70_000}, "65535"),
         ({"workers": 0}, "greater than or equal to 1"),
         ({"log_level": "loud"}, "log level"),
@@ -60,3 +60,25 @@ def test_only_some_addresses_are_loopback() -> None:
 def test_wrong_settings_are_refused(given: dict[str, object], says: str) -> None:
     with pytest.raises(ValidationError, match=says):
         Settings(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"workers": 0}, "--workers (or LEGATO_WORKERS) must be a whole number from 1 to 64, not 0."),
+        ({"port": "many"}, '--port (or LEGATO_PORT) must be a port from 0 to 65535, not "many".'),
+        ({"profile": "radio"}, "There is no profile 'radio'; there are voice_chat, narration, navigation."),
+        (
+            {"ice_servers": '[{"urls": "turn:x", "password": "hidden"}]'},
+            "--ice-servers (or LEGATO_ICE_SERVERS) must be",
+        ),
+        ({"ice_servers": "[{"}, "A list in JSON was begun and cannot be read"),
+    ],
+)
+def test_a_wrong_setting_is_a_sentence_that_shows_no_secret(given: dict[str, object], sentence: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Settings(**given)  # type: ignore[arg-type]
+    said = settings_sentence(caught.value)
+    assert said.startswith(sentence)
+    assert said.endswith(".")
+    assert "hidden" not in said

@@ -158,21 +158,27 @@ def register(app: typer.Typer) -> None:
 
     @app.command("first-audio")
     def first_audio(
-        voice: Annotated[str, typer.Option(help="The voice that is measured.")] = "joe",
-        tier: Annotated[str | None, typer.Option(help="Its precision; the best by default.")] = None,
-        concurrency: Annotated[int, typer.Option(min=1, help="Texts handed over at the same instant.")] = 1,
+        voice: Annotated[str, typer.Option(help="The voice that is measured; `legato voices` lists them.")] = "joe",
+        tier: Annotated[str | None, typer.Option(help="Its tier of precision. [its best]")] = None,
+        concurrency: Annotated[
+            int, typer.Option(min=1, help="How many texts are handed over at the same instant.")
+        ] = 1,
         texts: Annotated[
             Path | None,
-            typer.Option(exists=True, dir_okay=False, help="One text a line; made up, of 100 characters, by default."),
+            typer.Option(exists=True, dir_okay=False, help="File with one text a line. [made up, of 100 characters]"),
         ] = None,
-        n: Annotated[int | None, typer.Option(min=1, help="How many texts; by default 40, or the whole file.")] = None,
-        threads: Annotated[int, typer.Option(min=1, help="Threads of each render worker.")] = 1,
+        n: Annotated[int | None, typer.Option(min=1, help="How many texts are spoken. [40, or the whole file]")] = None,
+        threads: Annotated[int, typer.Option(min=1, help="Threads that the render worker computes with.")] = 1,
         as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
     ) -> None:
         """Measure how soon a text can be heard, from the call that hands it over.
 
         p50, p95 and p99 end when 20 ms of samples above -45 dBFS are ready, packet when the Opus packet holding them
-        is. whole_text is the same texts rendered whole, in the same run.
+        is. whole_text is the same texts rendered whole, in the same run. Examples:
+
+        `legato bench first-audio`
+
+        `legato bench first-audio --voice heart --concurrency 4 --n 20 --json`
         """
         from adaptive.speech.workers import WorkerFailed
 

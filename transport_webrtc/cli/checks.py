@@ -186,17 +186,18 @@ def browser() -> Finding:
     return Finding(name="browser", state=State.OK, found=path)
 
 
-def port() -> Finding:
-    """The server's port is free."""
+def port(wanted: int | None = None) -> Finding:
+    """The port `wanted`, or else the one of the server's settings, is free."""
     settings = _settings()
-    address = f"{settings.host}:{settings.port}"
+    number = settings.port if wanted is None else wanted
+    address = f"{settings.host}:{number}"
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as uvicorn does
         try:
-            sock.bind((settings.host, settings.port))
+            sock.bind((settings.host, number))
         except OSError as error:
-            todo = "Stop what has it, or take another one: legato serve --port 8081"
+            todo = "Stop what has it, or let the server take any free one: legato serve --port 0"
             return Finding(name="port", state=State.WARN, found=f"{address}: {error.strerror}", todo=todo)
     return Finding(name="port", state=State.OK, found=f"{address} is free")
 

@@ -7,16 +7,19 @@ from typing import Annotated
 
 import typer
 
+from . import checks
 from .checks import CHECKS, Finding, State
+from .words import JSON
 
 _COLOURS = {State.OK: "green", State.WARN: "yellow", State.FAIL: "red"}
 
 
-def examine() -> Iterator[Finding]:
-    """Every check's finding; one that cannot even be made is a failure too."""
+def examine(*, port: int | None = None) -> Iterator[Finding]:
+    """Every check's finding, `port` being looked at in place of the server's own; one that cannot even be made is a
+    failure too."""
     for check in CHECKS:
         try:
-            yield check()
+            yield checks.port(port) if check is checks.port else check()
         except Exception as error:  # whatever is broken here is what people want to know
             name = check.__name__
             todo = "If this is not plain from the message, report it with the output of legato doctor --json."
@@ -35,11 +38,18 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def doctor(
-        as_json: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON object.")] = False,
+        port: Annotated[
+            int | None,
+            typer.Option(min=0, max=65535, help="The port that a server is to have. [LEGATO_PORT, else 8080]"),
+        ] = None,
+        as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
     ) -> None:
-        """Check that everything Legato needs is here, and say what to do where it is not. Exits with 1 on a failure."""
+        """Check that everything Legato needs is here, and say what to do where it is not. Exits with 1 on a failure.
+
+        Example: `legato doctor --port 8099`
+        """
         findings = []
-        for finding in examine():
+        for finding in examine(port=port):
             findings.append(finding)
             if not as_json:
                 _show(finding)

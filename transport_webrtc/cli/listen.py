@@ -2,17 +2,22 @@
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from .files import check_writable
+from .heard import show
+from .words import CARRIER, JSON, PRESETS, PROFILE, VOICE
 
 if TYPE_CHECKING:
     from ..client import Client
 
 UNREACHABLE = 2
 FAILED = 1
+UNAUTHORISED, NOT_FOUND = 401, 404
+"""Of HTTP."""
 STOPPED = 130
 """128 + SIGINT, as shells have it."""
 LINGER_S = 0.3
@@ -26,26 +31,38 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def listen(
         url: Annotated[str, typer.Argument(help="Address of a server, such as http://127.0.0.1:8080")],
-        say: Annotated[str, typer.Option("--say", help="The text to be spoken.")],
+        say: Annotated[str, typer.Option("--say", help="The text to be spoken.", show_default=False)],
         out: Annotated[
-            Path | None, typer.Option("--out", "-o", help="WAV file for what was heard, 48 kHz, from the request on.")
+            Path | None,
+            typer.Option(
+                "--out", "-o", help="WAV file for what was heard, 48 kHz, from the request on. Without it none is kept."
+            ),
         ] = None,
-        profile: Annotated[str | None, typer.Option(help="voice_chat, narration or navigation.")] = None,
-        voice: Annotated[str | None, typer.Option(help="The voice that speaks; the server's own by default.")] = None,
-        carrier: Annotated[str, typer.Option(help="auto, audio or data.")] = "auto",
+        profile: Annotated[str | None, typer.Option(help=f"{PROFILE} [the server's]")] = None,
+        voice: Annotated[str | None, typer.Option(help=f"{VOICE} [the server's]")] = None,
+        carrier: Annotated[str, typer.Option(help=CARRIER)] = "auto",
         token: Annotated[
-            str | None, typer.Option(envvar="LEGATO_TOKEN", help="Bearer token of a server that asks for one.")
+            str | None,
+            typer.Option(
+                envvar="LEGATO_TOKEN",
+                help="Bearer token of a server that asks for one; also LEGATO_TOKEN.",
+                show_envvar=False,
+            ),
         ] = None,
         network: Annotated[
             str | None,
-            typer.Option(help="Of a server with a lab: the network to hear it through, such as bad, or JSON."),
+            typer.Option(help=f"The network to hear it through, of a server that runs with --lab. A preset: {PRESETS}"),
         ] = None,
-        as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
+        as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
     ) -> None:
         """Hear a text over WebRTC without a browser, and measure what was heard.
 
         Times are counted from the request; gaps and concealment come from this listener's own packets, so that no
-        rendering is needed to compare with. Example: `legato listen http://127.0.0.1:8080 --say "Hello." -o heard.wav`
+        rendering is needed to compare with. Examples:
+
+        `legato listen http://127.0.0.1:8080 --say "Hello." -o heard.wav`
+
+        `legato listen http://127.0.0.1:8080 --say "Hello." --network bad`, of a server with `--lab`
         """
         options = {"voice": voice, "profile": profile, "carrier": carrier, "token": token}
         raise typer.Exit(run(url, say, out=out, options=options, network=network, as_json=as_json))
@@ -59,12 +76,14 @@ def run(
         from ..client import ListenError
 
         try:
+            check_writable(out)
             figures, failure = asyncio.run(_listen(url, text, out=out, options=options, network=network))
-        except (ListenError, ImportError) as error:
-            typer.echo(str(error), err=True)
+        except (ListenError, ImportError, ValueError) as error:
+            refused = isinstance(error, ListenError) and error.status == UNAUTHORISED
+            typer.echo(_token_sentence(url, options["token"]) if refused else str(error), err=True)
             return UNREACHABLE
         except OSError as error:
-            typer.echo(f"{out} cannot be written: {error.strerror}.", err=True)
+            typer.echo(f"{error.filename or out} cannot be written: {error.strerror}.", err=True)
             return FAILED
     except KeyboardInterrupt:
         typer.echo("Stopped.", err=True)
@@ -72,7 +91,7 @@ def run(
     if as_json:
         typer.echo(json.dumps(figures))
     else:
-        _show(figures, out)
+        show(figures, out)
     if failure is not None:
         typer.echo(failure, err=True)
         return FAILED
@@ -90,7 +109,7 @@ async def _listen(
 
     async with Client(url, **options) as client:
         if network is not None:
-            await client.network(_network(network))
+            await _through(client, _network(network))
         asked = client.ear.playout.now
         name = await client.say(text)
         ended = await client.told("finished", "failed", "interrupted", id=name)
@@ -102,6 +121,24 @@ async def _listen(
                 write_wav(file, heard, TICK_RATE)
         failure = None if ended["event"] == "finished" else ended.get("message", "The speech was interrupted.")
         return _figures(client, ended, snapshot, asked=asked), failure
+
+
+async def _through(client: "Client", network: dict[str, Any]) -> None:
+    """Puts the network in front of the listener. Raises ListenError."""
+    from ..client import ListenError
+
+    try:
+        await client.network(network)
+    except ListenError as error:
+        if error.status != NOT_FOUND:
+            raise
+        raise ListenError("--network needs a server with its lab: start it with legato serve --lab.") from error
+
+
+def _token_sentence(url: str, token: str | None) -> str:
+    if token is None:
+        return f"The server at {url} asks for a token: give it with --token, or as LEGATO_TOKEN."
+    return f"The server at {url} does not take this token: give its own with --token, or as LEGATO_TOKEN."
 
 
 def _network(text: str) -> dict[str, Any]:
@@ -142,25 +179,6 @@ def _figures(client: "Client", ended: dict[str, Any], snapshot: dict[str, Any], 
         "packets": {"received": counters.received, "lost": counters.lost, "discarded": counters.discarded},
         "repaired_s": round(to_seconds(counters.repaired), 3),
     }
-
-
-def _show(figures: dict[str, Any], out: Path | None) -> None:
-    """A table for people, on stderr."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(show_header=False, box=None)
-    for name, value in figures.items():
-        if name != "plans":
-            table.add_row(name, "not measured" if value is None else str(value))
-    for plan in figures["plans"]:
-        shown = (
-            f"{plan['bitrate'] // 1000}k {plan['bandwidth']} {plan['frame_ms']}ms {plan['protection']} {plan['tier']}"
-        )
-        table.add_row(f"plan at {plan['at_s']:.2f} s", f"{shown} ({plan['reason']})")
-    Console(file=sys.stderr).print(table)
-    if out is not None:
-        typer.echo(f"Heard: {out}")
 
 
 def _ms(seconds: float | None) -> float | None:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .files import check_writable
+from .words import JSON, VOICE, counted
+
 if TYPE_CHECKING:
     from adaptive.control.plan import Rung
     from adaptive.speech.offline import Rendering, Switch
@@ -27,32 +30,48 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def say(
         text: Annotated[str, typer.Argument(help="What to say; - reads it from standard input.")],
-        out: Annotated[Path | None, typer.Option("--out", "-o", help="WAV file to write, 48 kHz mono.")] = None,
-        voice: Annotated[str, typer.Option(help="A voice of `legato voices`.")] = "joe",
-        tiers: Annotated[
-            str | None, typer.Option(help="Precision tiers that take turns, such as full,light; needs --every.")
+        out: Annotated[
+            Path | None,
+            typer.Option("--out", "-o", help="WAV file to write, 48 kHz mono. Without it nothing is written."),
         ] = None,
-        every: Annotated[float | None, typer.Option(help="Seconds between one turn and the next.")] = None,
+        voice: Annotated[str, typer.Option(help=VOICE)] = "joe",
+        tiers: Annotated[
+            str | None,
+            typer.Option(
+                help="Tiers of precision, best first in `legato voices`. Several take turns, such as full,light, and"
+                " need --every."
+            ),
+        ] = None,
+        every: Annotated[
+            float | None, typer.Option(help="Seconds from one turn of tiers or rungs to the next, such as 0.4.")
+        ] = None,
         codec: Annotated[str, typer.Option(help="none, or opus: through encoder and decoder.")] = "none",
         rungs: Annotated[
             str | None,
             typer.Option(
-                help="Opus operating points that take turns, bit/s:bandwidth[:ms], such as 32000:FB,16000:WB."
+                help="Rungs of Opus, bit/s:bandwidth[:ms] with the bandwidths NB, MB, WB, SWB and FB; needs --codec"
+                " opus. Several take turns, such as 32000:FB,16000:WB, and need --every."
             ),
         ] = None,
         branches: Annotated[
             Path | None,
-            typer.Option(help="Folder for what was heard around each switch, and for both of its branches."),
+            typer.Option(help="Folder for WAV files of what was heard around each switch, and of both its branches."),
         ] = None,
-        speed: Annotated[float, typer.Option(help="Above 1 speaks faster.")] = 1.0,
+        speed: Annotated[float, typer.Option(help="0.25 to 4; above 1 speaks faster.")] = 1.0,
         seed: Annotated[int, typer.Option(help="The same seed gives the same samples.")] = 0,
-        as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
+        as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
     ) -> None:
         """Speak a text into a file, and judge every switch of tier or rung on the way.
 
         Speech goes the way it takes to a listener: clause by clause, chunk by chunk, seams crossfaded, through Opus
-        where asked. A switch is compared with the same speech had it not switched: seam_r up to 1.25 is not heard (2.0
-        after Opus). Examples:
+        where asked. Each switch is compared with its two branches, the same speech had it not switched:
+
+        - seam_r: how much the joint sticks out of the speech around it; up to 1.25 is not heard (2.0 after Opus).
+        - lag_samples: how far the two branches are apart in time; 0 is aligned.
+        - level_db: how much louder the new branch is than the old one; within 1 dB is not heard.
+        - branch_snr_db: how much the branches differ at all; none where they are the same.
+
+        Without `-o` nothing is written and the figures alone are shown. Examples:
 
         `legato say "Turn left at the bridge." -o left.wav`
 
@@ -61,14 +80,17 @@ def register(app: typer.Typer) -> None:
         `legato say "Hello there." -o hello.wav --codec opus --rungs 32000:FB,16000:WB --every 1`
         """
         try:
-            spoken = _read(text)
+            turns = [tier.strip() for tier in tiers.split(",")] if tiers else None
             operating_points = parse_rungs(rungs) if rungs else None
+            _check_turns(turns, operating_points, every=every, codec=codec)
+            check_writable(out)
+            spoken = _read(text, voice)
             figures = run(
                 spoken,
                 out=out,
                 voice=_load(voice),
                 branches=branches,
-                tiers=[tier.strip() for tier in tiers.split(",")] if tiers else None,
+                tiers=turns,
                 every_s=every,
                 codec=codec,
                 rungs=operating_points,
@@ -180,8 +202,21 @@ def parse_rungs(text: str) -> list["Rung"]:
     return rungs
 
 
-def _read(text: str) -> str:
-    """The text itself or what standard input holds. Raises ValueError where that is nothing to say."""
+def _check_turns(tiers: list[str] | None, rungs: list["Rung"] | None, *, every: float | None, codec: str) -> None:
+    """Raises ValueError for options that need another one."""
+    if rungs and codec == "none":
+        raise ValueError("--rungs are rungs of Opus: add --codec opus.")
+    for option, turns in (("--tiers", tiers), ("--rungs", rungs)):
+        if len(turns or ()) > 1 and every is None:
+            raise ValueError(
+                f"Several {option} take turns: add --every with the seconds of a turn, such as --every 0.4."
+            )
+
+
+def _read(text: str, voice: str) -> str:
+    """The text itself or what standard input holds. Raises ValueError where that is nothing `voice` can say."""
+    from adaptive.speech.registry import infos
+    from adaptive.speech.scripts import unreadable
     from adaptive.speech.text import speakable
 
     if text == "-":
@@ -191,6 +226,9 @@ def _read(text: str) -> str:
             raise ValueError(f"The text on standard input is not UTF-8 (byte {error.start}).") from None
     if not speakable(text):
         raise ValueError("There is nothing to say: the text holds no letter and no digit.")
+    for info in infos():
+        if info.name == voice and (sentence := unreadable(text, info)) is not None:
+            raise ValueError(sentence)
     return text
 
 
@@ -230,7 +268,8 @@ def _write_branches(folder: Path, rendering: "Rendering", seams: Sequence["Seam"
 def _show(figures: dict[str, Any], out: Path | None) -> None:
     """For people, on standard error: the file, the times, the worst switch."""
     where = f" in {out}" if out else ""
-    typer.echo(f"{figures['duration_s']:.2f} s of speech{where}, {figures['clauses']} clauses.", err=True)
+    clauses = counted(figures["clauses"], "clause")
+    typer.echo(f"{figures['duration_s']:.2f} s of speech{where}, {clauses}.", err=True)
     if figures["first_audio_ms"] is not None:
         typer.echo(
             f"First audio after {figures['first_audio_ms']:.0f} ms; "
@@ -240,4 +279,7 @@ def _show(figures: dict[str, Any], out: Path | None) -> None:
     for kind in ("tier", "rung"):
         if switches := [switch for switch in figures["switches"] if switch["kind"] == kind]:
             worst = max(switch["seam_r"] for switch in switches)
-            typer.echo(f"{len(switches)} switches of {kind}, the worst with seam_r {worst:.2f}.", err=True)
+            many = counted(len(switches), "switch", "switches")
+            typer.echo(f"{many} of {kind}, the worst with seam_r {worst:.2f}.", err=True)
+    if out is None:
+        typer.echo("No file was written; -o hello.wav writes one.", err=True)

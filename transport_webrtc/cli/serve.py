@@ -1,12 +1,16 @@
 """`legato serve`: the server, told by options, its environment or neither."""
 
 import logging
+import signal
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
+
+from .words import CONTROLLERS, PROFILE
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -25,28 +29,44 @@ def register(app: typer.Typer) -> None:
         ] = None,
         port: Annotated[int | None, typer.Option(help="Port; 0 takes any free one. [8080]")] = None,
         lab: Annotated[
-            bool | None, typer.Option("--lab/--no-lab", help="Let the page put a bad network in front of a listener.")
+            bool | None,
+            typer.Option("--lab/--no-lab", help="Let listeners put a bad network in front of themselves. [no]"),
         ] = None,
         token: Annotated[
             str | None,
-            typer.Option(help="Ask everybody for this bearer token; better given as LEGATO_TOKEN."),
+            typer.Option(help="Let in only who shows this bearer token; better given as LEGATO_TOKEN. [none]"),
         ] = None,
         workers: Annotated[int | None, typer.Option(help="Processes that render speech. [1]")] = None,
-        voices: Annotated[str | None, typer.Option(help="Voices to load, with commas between. [joe,heart]")] = None,
-        voice: Annotated[str | None, typer.Option(help="Voice that speaks unless asked otherwise. [joe]")] = None,
-        profile: Annotated[
-            str | None, typer.Option(help="voice_chat, narration or navigation, unless asked otherwise. [voice_chat]")
+        voices: Annotated[
+            str | None,
+            typer.Option(help="Voices to load, with commas between; `legato voices` lists them. [joe,heart]"),
         ] = None,
-        controller: Annotated[str | None, typer.Option(help="What adapts to the network. [adaptive]")] = None,
+        voice: Annotated[
+            str | None, typer.Option(help="The one of them that speaks unless asked otherwise. [the first]")
+        ] = None,
+        profile: Annotated[
+            str | None, typer.Option(help=f"{PROFILE} A listener may ask otherwise. [voice_chat]")
+        ] = None,
+        controller: Annotated[
+            str | None, typer.Option(help=f"What turns reports of the network into plans: {CONTROLLERS} [adaptive]")
+        ] = None,
         max_listeners: Annotated[int | None, typer.Option(help="More than that are sent away. [64]")] = None,
         cors_origins: Annotated[
-            str | None, typer.Option(help="Origins whose pages may use this server, with commas between.")
+            str | None,
+            typer.Option(
+                help="Where your own pages come from if not from this server, such as https://my.page, with commas"
+                " between; browsers keep others out. The page at / needs none. [none]"
+            ),
         ] = None,
         ice_servers: Annotated[
-            str | None, typer.Option(help="STUN and TURN URLs, or JSON with credentials; none are asked by default.")
+            str | None,
+            typer.Option(
+                help="STUN and TURN servers for listeners behind a firewall, such as stun:stun.example.org:3478, or"
+                ' JSON: \'[{"urls": "turn:turn.example.org", "username": "u", "credential": "c"}]\'. [none]'
+            ),
         ] = None,
         cache_dir: Annotated[
-            Path | None, typer.Option(help="Folder for what voices build on first use. [the user's cache folder]")
+            Path | None, typer.Option(help="Folder for the files voices build on first use. [the user's cache folder]")
         ] = None,
         log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error. [info]")] = None,
     ) -> None:
@@ -54,6 +74,13 @@ def register(app: typer.Typer) -> None:
 
         Open the address that it prints, type a sentence and press Play. With `--lab` the page has a bad network to drag
         the sound through. Every option can be set in the environment instead: `--port` is `LEGATO_PORT`, and so on.
+        Ctrl-C ends it. Examples:
+
+        `legato serve --lab`
+
+        `legato serve --port 0 --voices heart --profile narration`
+
+        `LEGATO_TOKEN=secret legato serve --host 0.0.0.0`
         """
         given = {name: value for name, value in locals().items() if value is not None}
         raise typer.Exit(run(given))
@@ -63,16 +90,19 @@ def run(given: dict[str, Any]) -> int:
     """Runs the server until it is told to stop; `given` are settings. Returns the exit code."""
     from pydantic import ValidationError
 
-    from ..settings import Settings
+    from adaptive.speech.registry import unknown_voice
+
+    from ..settings import Settings, settings_sentence
 
     if isinstance(given.get("voices"), str) and "voice" not in given:
         given = {**given, "voice": given["voices"].split(",")[0].strip()}
     try:
         settings = Settings(**given)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"])) or "settings"
-        return _stop(f"{name}: {first['msg'].removeprefix('Value error, ')}.")
+        return _stop(settings_sentence(error))
+    for sentence in map(unknown_voice, settings.voices):
+        if sentence is not None:
+            return _stop(sentence)
     try:
         listening = _listen(settings.host, settings.port)
     except OSError as error:
@@ -89,15 +119,25 @@ def run(given: dict[str, Any]) -> int:
 
 
 def _serve(settings: "Settings", listening: socket.socket) -> int:
-    from .serving import make_server
+    from rich.console import Console
 
     _log(settings.log_level)
     try:
-        server = make_server(settings, address=f"http://{_shown(settings.host)}:{listening.getsockname()[1]}/")
+        with Console(stderr=True).status("Legato is starting …"):  # what is imported here takes seconds
+            from .serving import make_server
+
+            server = make_server(settings, address=f"http://{_shown(settings.host)}:{listening.getsockname()[1]}/")
     except (ImportError, ValueError) as error:
         return _stop(str(error))
+    # uvicorn leaves cleanly at either signal, then raises it again: this is where it goes.
+    signal.signal(signal.SIGTERM, _left)
+    signal.signal(signal.SIGINT, _left)
     server.run(sockets=[listening])
     return FAILED if server.failed else 0
+
+
+def _left(number: int, frame: FrameType | None) -> None:
+    """Nothing is left to be done."""
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -121,10 +161,23 @@ def _shown(host: str) -> str:
 
 
 def _log(level: str) -> None:
-    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s", handlers=[_StandardError()])
     # These tell addresses of peers and every check of ICE at the level of information.
     for name in ("aioice", "aiortc", "uvicorn", "httpx"):
         logging.getLogger(name).setLevel(logging.DEBUG if level == "debug" else logging.WARNING)
+
+
+class _StandardError(logging.StreamHandler[TextIO]):
+    """Writes to what is standard error at the time: while bars are shown, that is above them."""
+
+    @property
+    def stream(self) -> TextIO:
+        """Where records go."""
+        return sys.stderr
+
+    @stream.setter
+    def stream(self, stream: TextIO) -> None:
+        """It cannot be another one."""
 
 
 def _stop(sentence: str) -> int:

@@ -9,50 +9,26 @@ from types import FrameType
 import typer
 import uvicorn
 from fastapi import FastAPI
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
 
 from ..app import create_app
+from ..connections import files_allowed, limited, most_connections
 from ..settings import Settings
+from .progress import VoiceProgress
 
 LEAVING_S = 5
 """For answers under way when the server stops."""
-
-
-class Building:
-    """Progress bars on stderr for what voices build on their first use."""
-
-    def __init__(self) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            console=Console(file=sys.stderr),
-            transient=True,
-        )
-        self._tasks: dict[str, TaskID] = {}
-
-    def __call__(self, what: str, share: float) -> None:
-        """`share` of `what` is done, 0..1."""
-        if what not in self._tasks:
-            self._progress.start()
-            self._tasks[what] = self._progress.add_task(what, total=1.0)
-        self._progress.update(self._tasks[what], completed=share)
-
-    def close(self) -> None:
-        """Leaves the terminal as it was."""
-        if self._tasks:
-            self._progress.stop()
+IDLE_S = 5
+"""For the next request on a connection."""
 
 
 class Server(uvicorn.Server):
     """Uvicorn that says goodbye to listeners before it waits for its connections, some of which are their events."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, *, address: str, building: Building) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, *, address: str, warming: VoiceProgress) -> None:
         super().__init__(config)
         self._app = app
         self._address = address
-        self._building = building
+        self._warming = warming
         self._announcing: asyncio.Task[None] | None = None
         self.failed = False
         """The voices could not be started."""
@@ -75,23 +51,24 @@ class Server(uvicorn.Server):
 
     async def _announce(self) -> None:
         typer.echo(f"Legato listens on {self._address} and warms its voices.")
+        self._warming.start()
         try:
             await asyncio.shield(self._app.state.warming)
         except Exception:
             # The app has said in the log why.
             self.failed = self.should_exit = True
-        else:
-            typer.echo("It is warm: open the address and press Play.")
         finally:
-            self._building.close()
+            self._warming.close()  # before anything is printed where the bars were
+        if not self.failed:
+            typer.echo(f"It is warm: open {self._address} and press Play.")
 
 
 def make_server(settings: Settings, *, address: str) -> Server:
     """A server for `settings`, told the address under which it will be found. Raises ImportError or ValueError."""
     from adaptive.speech.workers import WorkerRenderer
 
-    building = Building()
-    renderer = WorkerRenderer(settings.workers, settings.voices, settings.cache_dir, on_progress=building)
+    warming = VoiceProgress(settings.voices)
+    renderer = WorkerRenderer(settings.workers, settings.voices, settings.cache_dir, on_progress=warming)
     app = create_app(settings, renderer=renderer)
     config = uvicorn.Config(
         app,
@@ -102,5 +79,7 @@ def make_server(settings: Settings, *, address: str) -> Server:
         access_log=False,  # addresses hold the listeners' ids, which are all that one needs to speak as them
         server_header=False,
         timeout_graceful_shutdown=LEAVING_S,
+        timeout_keep_alive=IDLE_S,
+        http=limited(most_connections(settings.max_listeners, files_allowed())),
     )
-    return Server(config, app, address=address, building=building)
+    return Server(config, app, address=address, warming=warming)

@@ -1,4 +1,4 @@
-"""`legato voices`: which voices are installed, and what they are."""
+"""`legato voices`: which voices are installed, what they are, and their files built ahead of time."""
 
 import json
 import textwrap
@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .words import JSON
+
 if TYPE_CHECKING:
     from adaptive.speech.voice import VoiceInfo
 
-
 _CHANGES = {"chunk": "changed at any time", "clause": "changed between clauses", "load": "fixed when it is loaded"}
+WHY_JOE = (
+    "joe speaks unless asked otherwise because its tier can change from one chunk to the next, in the middle of a"
+    " sentence. Where that does not matter take heart, which is cheaper: legato serve --voices heart."
+)
 
 
 def describe(info: "VoiceInfo") -> dict[str, Any]:
@@ -26,16 +31,44 @@ def describe(info: "VoiceInfo") -> dict[str, Any]:
     }
 
 
-def _show(voice: dict[str, Any]) -> None:
+def _show(voice: dict[str, Any], *, default: bool) -> None:
     tiers = ", ".join(tier["name"] for tier in voice["tiers"])
-    facts = [", ".join(voice["languages"]) or "no language", f"{voice['rate'] / 1000:g} kHz", f"tiers: {tiers}"]
+    facts = [", ".join(voice["languages"]) or "any language", f"{voice['rate'] / 1000:g} kHz", f"tiers: {tiers}"]
     if len(voice["tiers"]) > 1:
-        facts.append(
-            {"chunk": "changed at any time", "clause": "changed between clauses"}.get(voice["switch"], "fixed")
-        )
-    typer.secho(voice["name"], bold=True)
+        facts.append(_CHANGES[voice["switch"]])
+    typer.echo(typer.style(voice["name"], bold=True) + (" (speaks unless asked otherwise)" if default else ""))
     for line in ("; ".join(facts), voice["summary"], f"Licence: {voice['licence']}"):
         typer.echo(textwrap.indent(textwrap.fill(line, 96), "    "))
+
+
+def _show_all(voices: list[dict[str, Any]]) -> None:
+    from ..settings import Settings
+
+    names = [voice["name"] for voice in voices]
+    for voice in voices:
+        _show(voice, default=voice["name"] == Settings.model_fields["voice"].default)
+    if {"joe", "heart"} <= set(names):
+        typer.echo(textwrap.fill(WHY_JOE, 100))
+
+
+def build(names: list[str]) -> list[str]:
+    """Loads each of them, which builds the files of those that need any; a bar for each. Returns those that are ready.
+
+    Raises ValueError for an unknown name, ModelFilesError.
+    """
+    from adaptive.speech.registry import load_voice
+
+    from .progress import VoiceProgress
+
+    progress = VoiceProgress(names)
+    progress.start()
+    try:
+        for name in names:
+            load_voice(name, progress=progress)
+            progress.ready(name)
+    finally:
+        progress.close()
+    return names
 
 
 def register(app: typer.Typer) -> None:
@@ -43,14 +76,39 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def voices(
-        as_json: Annotated[bool, typer.Option("--json", help="Print them as one JSON object.")] = False,
+        to_build: Annotated[
+            bool,
+            typer.Option("--build", help="Build now the files that voices otherwise build on their first use."),
+        ] = False,
+        voice: Annotated[
+            str | None, typer.Option(help="Only this one, with --build or without; all of them by default.")
+        ] = None,
+        as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
     ) -> None:
-        """List the installed voices with their licences, languages and precision tiers."""
-        from adaptive.speech.registry import infos
+        """List the installed voices with their licences, languages and tiers, or build their files.
 
-        found = [describe(info) for info in infos()]
-        if as_json:
-            typer.echo(json.dumps({"voices": found}))
+        A tier is a precision at which the voice computes. Examples:
+
+        `legato voices`
+
+        `legato voices --build` (before the first start, in a container's image)
+        """
+        from adaptive.speech.registry import infos, unknown_voice
+        from adaptive.speech.voices.model_files import ModelFilesError, cache_root
+
+        found = [describe(info) for info in infos() if voice in (None, info.name)]
+        if voice is not None and (sentence := unknown_voice(voice)) is not None:
+            typer.echo(sentence, err=True)
+            raise typer.Exit(2)
+        if not to_build:
+            typer.echo(json.dumps({"voices": found})) if as_json else _show_all(found)
             return
-        for voice in found:
-            _show(voice)
+        try:
+            built = build([voice] if voice is not None else [one["name"] for one in found])
+        except ModelFilesError as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(1) from None
+        if as_json:
+            typer.echo(json.dumps({"ready": built, "cache": str(cache_root())}))
+        else:
+            typer.echo(f"Ready: {', '.join(built)}. Their files are in {cache_root()}.")

@@ -3,7 +3,10 @@
 import secrets
 
 from adaptive.control.profiles import PROFILES, Profile
+from adaptive.speech.registry import infos
 from adaptive.speech.renderer import Renderer, RenderJob
+from adaptive.speech.scripts import unreadable
+from adaptive.speech.voice import VoiceInfo
 
 from ..messages import Refused, SayMessage
 
@@ -18,21 +21,27 @@ def profile_of(message: SayMessage, default: Profile) -> Profile:
 
 
 def voice_of(message: SayMessage, default: str, renderer: Renderer) -> str:
-    """The voice asked for. Raises Refused for one that the renderer does not have.
+    """The voice asked for. Raises Refused for one that the renderer does not have, or that can read none of the text.
 
     A renderer may have more voices than it names beforehand: it is asked for a stream, which is thrown away.
     """
     voice = message.voice or default
     names = [info.name for info in renderer.status().voices]
-    if voice in names:
-        return voice
-    try:
-        renderer.open(RenderJob(id=f"probe-{secrets.token_hex(6)}", voice=voice)).cancel()
-    except ValueError as error:
-        raise Refused(422, f"There is no voice {voice!r}; there are {', '.join(names)}.") from error
-    except RuntimeError as error:
-        raise Refused(503, "The voices are being loaded; say it again in a moment.") from error
+    if voice not in names:
+        try:
+            renderer.open(RenderJob(id=f"probe-{secrets.token_hex(6)}", voice=voice)).cancel()
+        except ValueError as error:
+            raise Refused(422, f"There is no voice {voice!r}; there are {', '.join(names)}.") from error
+        except RuntimeError as error:
+            raise Refused(503, "The voices are being loaded; say it again in a moment.") from error
+    info = _named(voice, renderer.status().voices) or _named(voice, infos())
+    if info is not None and not message.more and (sentence := unreadable(message.say, info)) is not None:
+        raise Refused(422, sentence)
     return voice
+
+
+def _named(voice: str, infos: tuple[VoiceInfo, ...]) -> VoiceInfo | None:
+    return next((info for info in infos if info.name == voice), None)
 
 
 def check_text(message: SayMessage) -> None:

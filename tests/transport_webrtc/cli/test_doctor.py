@@ -103,7 +103,9 @@ def test_a_port_that_is_taken_is_a_warning(monkeypatch):
         taken.listen()
         monkeypatch.setenv("LEGATO_PORT", str(taken.getsockname()[1]))
         finding = checks.port()
+        told = [found for found in doctor.examine(port=taken.getsockname()[1]) if found.name == "port"]
     assert finding.state is State.WARN
+    assert told == [finding]
     assert "--port" in (finding.todo or "")
     assert checks.port().state is State.OK
 

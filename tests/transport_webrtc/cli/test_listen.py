@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from adaptive.audio.wav import read_wav
-from transport_webrtc.cli import listen
+from transport_webrtc.cli import heard, listen
 
 Serve = Callable[..., Awaitable[Any]]
 
@@ -57,7 +57,8 @@ async def test_without_json_it_shows_a_table_on_stderr(serve: Serve) -> None:
     server = await serve()
     result = await legato_listen(server.url, "--say", "hello")
     assert result.exit_code == 0
-    assert "first_audio_ms" in result.stderr
+    assert "first audio after" in result.stderr
+    assert "{" not in result.stderr
     assert result.stdout == ""
 
 
@@ -84,7 +85,7 @@ REFUSALS = (
     (("--say", "hello", "--profile", "party"), "no profile 'party'"),
     (("--say", "hello", "--carrier", "pigeon"), "no carrier 'pigeon'"),
     (("--say", "  "), "."),
-    (("--say", "hello", "--network", "bad"), "nothing at this address"),
+    (("--say", "hello", "--network", "bad"), "start it with legato serve --lab"),
     (("--say", "hello", "--network", "{bad"), "is not JSON"),
 )
 
@@ -101,8 +102,29 @@ async def test_a_refusal_is_a_sentence_and_exit_code_2(serve: Serve) -> None:
 async def test_a_file_that_cannot_be_written_is_said(serve: Serve, tmp_path: Path) -> None:
     server = await serve()
     result = await legato_listen(server.url, "--say", "hi", "-o", str(tmp_path / "no" / "such.wav"))
-    assert result.exit_code == 1
-    assert "cannot be written" in result.stderr
+    assert result.exit_code == 2
+    assert "does not exist" in result.stderr
+
+
+async def test_a_server_with_a_token_asks_for_the_option(serve: Serve) -> None:
+    server = await serve(token="secret")
+    for given, says in (((), "asks for a token: give it with --token"), (("--token", "x"), "does not take this token")):
+        result = await legato_listen(server.url, "--say", "hi", *given)
+        assert result.exit_code == 2
+        assert says in result.stderr
+
+
+def test_equal_plans_are_shown_once() -> None:
+    plan = {"bitrate": 24_000, "bandwidth": "FB", "frame_ms": 20, "protection": "none", "tier": "full"}
+    plans = [
+        {**plan, "at_s": 0.0, "reason": "start"},
+        {**plan, "at_s": 1.0, "reason": "rise"},
+        {**plan, "at_s": 2.0, "reason": "less_capacity", "bitrate": 16_000},
+    ]
+    assert list(heard.plan_rows(plans)) == [
+        ("plan from 0.0 s", "rung 24 kb/s FB 20 ms, protection none, tier full (start)"),
+        ("plan from 2.0 s", "rung 16 kb/s FB 20 ms, protection none, tier full (less capacity)"),
+    ]
 
 
 async def test_control_c_leaves_cleanly(serve: Serve) -> None:

@@ -86,6 +86,7 @@ def test_people_get_sentences(tmp_path: Path) -> None:
     assert result.stdout == ""
     assert f"s of speech in {out}" in result.stderr
     assert "switches of tier" in result.stderr
+    assert "1 clause." in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -94,13 +95,15 @@ def test_people_get_sentences(tmp_path: Path) -> None:
         (("", "--voice", "tone"), "nothing to say"),
         (("...", "--voice", "tone"), "nothing to say"),
         (("Hello", "--voice", "nobody"), "nobody"),
+        (("你好世界", "--voice", "heart"), "whose letters are Chinese"),
         (("Hello", "--voice", "tone", "--tiers", "full,huge", "--every", "1"), "no tier huge"),
-        (("Hello", "--voice", "tone", "--tiers", "full,light"), "after how many seconds"),
+        (("Hello", "--voice", "tone", "--tiers", "full,light"), "add --every"),
         (("Hello", "--voice", "tone", "--codec", "mp3"), "not mp3"),
-        (("Hello", "--voice", "tone", "--rungs", "32000:FB"), "need the codec opus"),
+        (("Hello", "--voice", "tone", "--rungs", "32000:FB"), "add --codec opus"),
         (("Hello", "--voice", "tone", "--codec", "opus", "--rungs", "fast"), "such as 32000:FB"),
         (("Hello", "--voice", "tone", "--codec", "opus", "--rungs", "32000:FB:30"), "20, 40 or 60 ms"),
-        (("Hello", "--voice", "tone", "-o", "/nowhere/at/all.wav"), "cannot be written"),
+        (("Hello", "--voice", "tone", "-o", "/nowhere/at/all.wav"), "the folder /nowhere/at does not exist"),
+        (("Привет, как дела?", "--voice", "joe"), "joe speaks en-US and can read no word of this text"),
     ],
 )
 def test_what_cannot_be_done_is_a_sentence_and_exit_code_two(arguments: tuple[str, ...], sentence: str) -> None:

@@ -27,7 +27,8 @@ def start(**given: object) -> subprocess.Popen[str]:
     )
 
 
-def test_it_serves_and_leaves() -> None:
+@pytest.mark.parametrize("leave", [signal.SIGTERM, signal.SIGINT])
+def test_it_serves_and_leaves(leave: signal.Signals) -> None:
     with start(port=0, voices="tone") as server:
         assert server.stdout is not None
         try:
@@ -38,8 +39,8 @@ def test_it_serves_and_leaves() -> None:
             assert httpx.get(f"{address[0]}readyz").status_code == 200
             assert httpx.get(f"{address[0]}v1/voices").json()[0]["name"] == "tone"
         finally:
-            server.send_signal(signal.SIGTERM)
-        assert server.wait(10) in (0, -signal.SIGTERM)
+            server.send_signal(leave)
+        assert server.wait(10) == 0
 
 
 def test_a_taken_port_is_said() -> None:
@@ -55,8 +56,9 @@ def test_a_taken_port_is_said() -> None:
     ("given", "says"),
     [
         ({"voice": "nobody"}, "not among the voices to load"),
-        ({"profile": "radio"}, "there is no profile"),
-        ({"workers": 0}, "workers"),
+        ({"profile": "radio"}, "There is no profile"),
+        ({"workers": 0}, "must be a whole number from 1 to 64"),
+        ({"voices": "joe,bob"}, "no voice 'bob'. Installed are: joe, heart"),
         ({"controller": "nobody", "port": 0, "voices": "tone"}, "no controller"),
     ],
 )
@@ -64,6 +66,7 @@ def test_what_is_wrong_is_said(given: dict[str, object], says: str) -> None:
     result = run(**given)
     assert result.exit_code == 2
     assert says in result.stderr
+    assert result.stdout == ""
 
 
 def test_help_teaches() -> None:
@@ -78,3 +81,19 @@ def run(*arguments: str, **given: object):
     serve.register(app)
     options = [part for name, value in given.items() for part in (f"--{name}", str(value))]
     return CliRunner().invoke(app, [*arguments, *options], env={"COLUMNS": "200"})
+
+
+def test_it_leaves_also_while_a_request_is_held() -> None:
+    with start(port=0, voices="tone") as server:
+        assert server.stdout is not None
+        assert server.stderr is not None
+        address = re.search(r"http://([\d.]+):(\d+)/", server.stdout.readline())
+        assert address is not None
+        assert "warm" in server.stdout.readline()
+        with socket.create_connection((address[1], int(address[2]))) as held:
+            head = b"POST /v1/listen HTTP/1.1\r\nHost: x\r\nContent-Type: application/sdp\r\nContent-Length: 99\r\n\r\n"
+            held.sendall(head + b"v=0")
+            httpx.get(f"{address[0]}healthz")
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(6) in (0, -signal.SIGTERM)
+        assert "Traceback" not in server.stderr.read()

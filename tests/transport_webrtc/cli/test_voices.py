@@ -4,7 +4,10 @@ import json
 import subprocess
 import sys
 
+import pytest
 from typer.testing import CliRunner
+
+from transport_webrtc.cli import make_app
 
 SCRIPT = (
     "import sys, typer; from transport_webrtc.cli import voices; app = typer.Typer(); voices.register(app); "
@@ -37,3 +40,27 @@ def test_people_get_a_list():
     assert "joe" in result.stdout
     assert "changed at any time" in result.stdout
     assert "Licence: Apache-2.0" in result.stdout
+    assert "joe (speaks unless asked otherwise)" in result.stdout
+    assert "null" not in result.stdout
+
+
+def test_files_are_built_ahead(tmp_path, monkeypatch):
+    monkeypatch.setenv("LEGATO_CACHE_DIR", str(tmp_path))
+    result = CliRunner().invoke(make_app(), ["voices", "--build", "--voice", "tone", "--json"])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == {"ready": ["tone"], "cache": str(tmp_path)}
+    assert "tone: is ready" in result.stderr
+    result = CliRunner().invoke(make_app(), ["voices", "--build", "--voice", "bob"])
+    assert result.exit_code == 2
+    assert "no voice 'bob'" in result.stderr
+
+
+@pytest.mark.voices
+def test_built_files_of_joe_are_found_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("LEGATO_CACHE_DIR", str(tmp_path))
+    result = CliRunner().invoke(make_app(), ["voices", "--build", "--voice", "joe"])
+    assert result.exit_code == 0
+    assert "joe: making the tier light" in result.stderr
+    assert list(tmp_path.glob("joe-*/manifest.json"))
+    again = CliRunner().invoke(make_app(), ["voices", "--build", "--voice", "joe"])
+    assert "making" not in again.stderr
