@@ -14,6 +14,8 @@ from ..feedback import twcc
 _OPUS = re.compile(r"a=rtpmap:(\d+) opus/48000/2$", re.IGNORECASE)
 _RED = re.compile(r"a=rtpmap:(\d+) red/48000/2$", re.IGNORECASE)
 _PER_PAYLOAD = re.compile(r"a=(?:rtpmap|fmtp|rtcp-fb):(\d+|\*) ")
+ONE_BYTE = range(1, 15)
+"""Ids of header extensions in the one-byte form (RFC 8285 section 4.2)."""
 LIKE_RTCP = range(64, 96)
 """Payload types that, with the marker bit that aiortc sets, look like RTCP (RFC 5761 section 4)."""
 DEFAULT_FMTP = "minptime=10;useinbandfec=1"
@@ -58,7 +60,7 @@ def read(offer: str) -> Capabilities | None:
         opus=opus,
         fmtp=fmtp,
         red=next((inside[line] for line in lines if line in inside), None),
-        transport_wide=extension if "transport-cc" in feedback and extension is not None and extension < 15 else None,
+        transport_wide=extension if "transport-cc" in feedback and extension in ONE_BYTE else None,
         nack=bool(feedback),
     )
 

@@ -94,6 +94,27 @@ def test_what_is_not_offered_is_not_answered(cut: str, red: int | None, transpor
     assert (found.red, found.transport_wide) == (red, transport_wide)
 
 
+@pytest.mark.parametrize(
+    ("found", "offered", "red", "transport_wide", "nack"),
+    [
+        ("63 red", "72 red", None, 3, True),
+        ("extmap:3", "extmap:15", 63, None, True),
+        ("extmap:3", "extmap:0", 63, None, True),
+        ("a=rtcp-fb:111 transport-cc", "a=rtcp-fb:111 nack", 63, None, True),
+        ("a=rtcp-fb:111 transport-cc", "a=rtcp-fb:* transport-cc", 63, 3, True),
+        ("a=rtcp-fb:111 transport-cc\n", "", 63, None, False),
+    ],
+)
+def test_what_cannot_work_is_not_answered_and_retransmission_where_it_will_be_asked_for(
+    found: str, offered: str, red: int | None, transport_wide: int | None, nack: bool
+) -> None:
+    assert found in CHROMIUM
+    offer = CHROMIUM.replace(found, offered).replace("fmtp:63", "fmtp:72" if offered == "72 red" else "fmtp:63")
+    takes = capabilities.read(offer)
+    assert takes is not None
+    assert (takes.red, takes.transport_wide, takes.nack) == (red, transport_wide, nack)
+
+
 async def answer_to(offer: str) -> tuple[str, Capabilities]:
     found = capabilities.read(offer)
     assert found is not None
