@@ -10,6 +10,7 @@ from adaptive.speech.renderer import Renderer
 from .listener import Listener
 from .messages import Refused
 from .observer import Observer
+from .sentences import shorten
 from .settings import Settings
 from .signalling.sdp import Offer
 
@@ -57,10 +58,10 @@ class Listeners:
         profile = profile or self._settings.profile
         voice = voice or self._settings.voice
         if profile not in PROFILES:
-            raise Refused(400, f"There is no profile {profile[:40]!r}; there are: {', '.join(PROFILES)}.")
+            raise Refused(400, f"There is no profile '{shorten(profile)}'; there are: {', '.join(PROFILES)}.")
         voices = [info.name for info in self._renderer.status().voices]
         if voices and voice not in voices:
-            raise Refused(400, f"There is no voice {voice[:40]!r} here; there are: {', '.join(voices)}.")
+            raise Refused(400, f"There is no voice '{shorten(voice)}' here; there are: {', '.join(voices)}.")
         if self.draining:
             raise Refused(503, "This server is shutting down; try again in a moment.")
         if len(self._by_id) >= self._settings.max_listeners:

@@ -7,13 +7,15 @@ import json
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
 from adaptive.control.profiles import Keep
 
 from .sentences import must_be, shorten
 
 VERBS = ("stop", "pause", "resume", "clear")
+MOST_NAMED = 5
+"""Of the fields that are not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +38,15 @@ class Refused(Exception):
         self.sentence = sentence
 
 
-ID = "a string of 1 to 128 characters"
-Id = Annotated[StrictStr, Field(min_length=1, max_length=128)]
+def _printable(text: str) -> str:
+    """Ids go into logs and onto terminals."""
+    if not text.isprintable():
+        raise ValueError("has characters that do not print")
+    return text
+
+
+ID = "a string of 1 to 128 characters that print"
+Id = Annotated[StrictStr, Field(min_length=1, max_length=128), AfterValidator(_printable)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
@@ -129,8 +138,13 @@ def message_from(value: dict[str, Any], limits: Limits) -> Message:
     asked = [verb for verb in ("say", *VERBS) if verb in value]
     if len(asked) != 1:
         raise Refused(422, _which_verb(asked, value))
+    model: type[BaseModel] = SayMessage if asked == ["say"] else VerbMessage
+    known = [name for name in model.model_fields if name != "verb"]
+    if unknown := [name for name in value if name not in (*known, *asked)]:
+        rule = "Known are" if model is SayMessage else "Beside the verb there is only"
+        raise Refused(422, f"{_unknown(unknown)} {rule} {', '.join(known)}.")
     try:
-        if asked == ["say"]:
+        if model is SayMessage:
             say = SayMessage.model_validate(value)
             _check_text(say, limits)
             return say
@@ -139,7 +153,7 @@ def message_from(value: dict[str, Any], limits: Limits) -> Message:
             raise Refused(422, f'The value of "{verb}" must be true.')
         return VerbMessage.model_validate({"verb": verb, **{k: v for k, v in value.items() if k != verb}})
     except ValidationError as error:
-        raise Refused(422, _sentence(error, SayMessage if asked == ["say"] else VerbMessage)) from error
+        raise Refused(422, _sentence(error, model)) from error
 
 
 def _which_verb(asked: list[str], value: dict[str, Any]) -> str:
@@ -152,7 +166,8 @@ def _which_verb(asked: list[str], value: dict[str, Any]) -> str:
 
 
 def _unknown(names: list[str]) -> str:
-    return f"Unknown field: {', '.join(shorten(name) for name in names)}."
+    more = ", …" if len(names) > MOST_NAMED else ""
+    return f"Unknown field: {', '.join(map(shorten, names[:MOST_NAMED]))}{more}."
 
 
 def _check_text(message: SayMessage, limits: Limits) -> None:
@@ -166,11 +181,6 @@ def _check_text(message: SayMessage, limits: Limits) -> None:
 
 def _sentence(error: ValidationError, model: type[BaseModel]) -> str:
     """What pydantic found, in a sentence."""
-    unknown = [str(e["loc"][0]) for e in error.errors() if e["type"] == "extra_forbidden"]
-    if unknown:
-        known = [name for name in model.model_fields if name != "verb"]
-        rule = "Known are" if model is SayMessage else "Beside the verb there is only"
-        return f"{_unknown(unknown)} {rule} {', '.join(known)}."
     first = error.errors()[0]
     name = str(first["loc"][0])
     return f"{name} {must_be(model.model_fields[name].description, first)}"

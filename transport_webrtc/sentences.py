@@ -18,8 +18,9 @@ def must_be(wanted: str | None, error: ErrorDetails) -> str:
 
 
 def shorten(text: str) -> str:
-    """Cut short where it is long: it may be anything that somebody sent."""
-    return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
+    """Cut short where it is long, and escaped where it does not print: it may be anything that somebody sent."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: SHOWN_CHARS + 1])
+    return shown if len(shown) <= SHOWN_CHARS else f"{shown[: SHOWN_CHARS - 1]}…"
 
 
 def _shown(value: Any) -> str:
@@ -27,3 +28,5 @@ def _shown(value: Any) -> str:
         return shorten(json.dumps(value, ensure_ascii=False))
     except (TypeError, ValueError):
         return shorten(repr(value))
+    except RecursionError:
+        return "something nested so deeply"

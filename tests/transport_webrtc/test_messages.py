@@ -67,6 +67,18 @@ def test_the_other_verbs(verb):
         ('{"stp": true}', 422, "Unknown field: stp. A message asks for exactly one of say, stop"),
         ('{"say": "a", "stop": true}', 422, "say and stop"),
         ('{"say": "a", "colour": 1, "size": 2}', 422, "Unknown field: colour, size"),
+        ('{"say": "a", "\\ud800": 1}', 422, "Unknown field: \\ud800. Known are say"),
+        ('{"stop": true, "\\ud800": 1}', 422, "Unknown field: \\ud800. Beside the verb"),
+        ('{"stop": true, "verb": "clear"}', 422, "Unknown field: verb"),
+        ('{"\\ud800": 1}', 422, "Unknown field: \\ud800. A message"),
+        ('{"say": "a", "x\\ny": 1}', 422, "Unknown field: x\\ny."),
+        (json.dumps({"say": "a", "k" * 900: 1}), 422, f"Unknown field: {'k' * 39}…. Known"),
+        (json.dumps({"say": "a", **dict.fromkeys("bcdefghi")}), 422, "Unknown field: b, c, d, e, f, …. Known"),
+        (json.dumps({"say": ["\ud800" * 90]}), 422, "\\ud800"),
+        *(
+            (json.dumps({"say": "a", "id": id}), 422, "id must be")
+            for id in ("a\nINFO forged", "\x1b[31m", "\u202e", "\ud800", "x" * 129)
+        ),
         ('{"say": 7}', 422, "say"),
         ('{"say": "a", "speed": 0.2}', 422, "speed"),
         ('{"say": "a", "speed": 4.1}', 422, "speed must be a number from 0.25 to 4, not 4.1."),
@@ -90,6 +102,13 @@ def test_what_is_wrong_is_said(raw, status, words):
     answer = refused(raw)
     assert answer.status == status
     assert words in answer.sentence
+    assert len(answer.sentence.encode()) < 400
+
+
+def test_what_is_nested_as_deep_as_json_goes_is_refused_at_every_depth():
+    for depth in range(100, 1000, 3):
+        with pytest.raises(Refused):
+            parse_message(f'{{"say":{"[" * depth}{"]" * depth}}}', Limits())
 
 
 @given(st.one_of(st.binary(max_size=200), st.text(max_size=200)))

@@ -9,6 +9,7 @@ from adaptive.speech.scripts import unreadable
 from adaptive.speech.voice import VoiceInfo
 
 from ..messages import Refused, SayMessage
+from ..sentences import shorten
 
 
 def profile_of(message: SayMessage, default: Profile) -> Profile:
@@ -16,7 +17,7 @@ def profile_of(message: SayMessage, default: Profile) -> Profile:
     if message.profile is None:
         return default
     if message.profile not in PROFILES:
-        raise Refused(422, f"There is no profile {message.profile!r}; there are {', '.join(PROFILES)}.")
+        raise Refused(422, f"There is no profile '{shorten(message.profile)}'; there are {', '.join(PROFILES)}.")
     return PROFILES[message.profile]
 
 
@@ -31,7 +32,7 @@ def voice_of(message: SayMessage, default: str, renderer: Renderer) -> str:
         try:
             renderer.open(RenderJob(id=f"probe-{secrets.token_hex(6)}", voice=voice)).cancel()
         except ValueError as error:
-            raise Refused(422, f"There is no voice {voice!r}; there are {', '.join(names)}.") from error
+            raise Refused(422, f"There is no voice '{shorten(voice)}'; there are {', '.join(names)}.") from error
         except RuntimeError as error:
             raise Refused(503, "The voices are being loaded; say it again in a moment.") from error
     info = _named(voice, renderer.status().voices) or _named(voice, infos())
