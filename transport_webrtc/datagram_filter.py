@@ -54,7 +54,7 @@ class LabNetwork:
     def preset(self, name: str, *, down: Changes | None = None, up: Changes | None = None) -> None:
         """Makes the network the one of that name, with changes to it. Raises ValueError naming those there are."""
         if name not in NETWORKS:
-            raise ValueError(f"There is no network called {name!r}; there are {', '.join(NETWORKS)}.")
+            raise ValueError(f"There is no preset {name!r}; there are {', '.join(NETWORKS)}.")
         self._become(NETWORKS[name], down, up)
 
     def snapshot(self) -> dict[str, Any]:

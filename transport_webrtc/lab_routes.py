@@ -56,6 +56,6 @@ async def _changes(request: Request) -> dict[str, Any]:
         if name not in FIELDS:
             raise Refused(422, f"Unknown field {name[:40]!r}; known are {', '.join(FIELDS)}.")
         if not isinstance(value, str if name == "preset" else dict):
-            kind = "the name of a network" if name == "preset" else "an object of settings"
+            kind = "the name of a preset" if name == "preset" else "an object of settings"
             raise Refused(422, f"{name} must be {kind}, as in {EXAMPLE}.")
     return changes

@@ -116,7 +116,7 @@ async def test_a_preset_is_named_until_something_else_is_set() -> None:
         peers.lab.set(down={"loss": 0.07})
         shown = peers.lab.snapshot()
         assert (shown["preset"], shown["down"]["loss"], shown["down"]["rate_kbps"]) == (None, 0.07, 28)
-        with pytest.raises(ValueError, match="no network called 'worse'; there are clean"):
+        with pytest.raises(ValueError, match="no preset 'worse'; there are clean"):
             peers.lab.preset("worse")
         with pytest.raises(ValueError, match="loss must be"):
             peers.lab.set(down={"delay_ms": 5}, up={"loss": 7})

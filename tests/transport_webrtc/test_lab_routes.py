@@ -64,7 +64,7 @@ async def test_a_network_is_read_changed_and_made_clean_again(client: httpx.Asyn
         (b"{}", 422, "Send an object"),
         (b'{"sideways": {}}', 422, "Unknown field 'sideways'"),
         (b'{"preset": 5}', 422, "preset must be the name"),
-        (b'{"preset": "worst"}', 422, "There is no network called 'worst'"),
+        (b'{"preset": "worst"}', 422, "There is no preset 'worst'"),
         (b'{"down": [1]}', 422, "down must be an object"),
         (b'{"down": {"loss": 2}}', 422, "loss must be 0 to 1"),
         (b'{"down": {"loss": NaN}}', 422, "loss must be 0 to 1"),
