@@ -26,7 +26,7 @@ MAX_SLIP = 0.003
 """An audio clock further from the wall clock than this says nothing about a stream: the machine was starved."""
 MIN_IDLE = 0.05
 """Share of the processors left unused by a run, under which lateness may be the machine's."""
-RUNS, IDLE_RUNS = 5, 2
+RUNS, IDLE_RUNS = 5, 1
 """A run is made so often at most; the first of them must have left processors idle too."""
 START_S = 180.0
 """A first start may build the voice's files."""
