@@ -5,12 +5,16 @@ sequence number, count, a 24-bit reference time in 64 ms, then run-length or vec
 receive delta in 250 µs for every packet that arrived.
 """
 
+import struct
+
 from adaptive.control.fates import Feedback
 
 URI = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
 RTPFB = 205
 TRANSPORT_WIDE = 15
 _HEADER = 20
+_FIELDS = struct.Struct("!HHi")
+"""Base number and count; reference time in the upper 24 bits of the last."""
 _REFERENCE_US = 64_000
 _DELTA_US = 250
 _SMALL, _LARGE = 1, 2
@@ -27,11 +31,10 @@ def parse_feedback(packet: bytes) -> Feedback:
         if not 0 < padding <= end - _HEADER:
             raise ValueError("a transport-wide feedback packet has more padding than room")
         end -= padding
-    base = int.from_bytes(packet[12:14], "big")
-    count = int.from_bytes(packet[14:16], "big")
-    reference = int.from_bytes(packet[16:19], "big", signed=True)
+    base, count, reference = _FIELDS.unpack_from(packet, 12)
     states, at = _states(packet, count, end)
-    return Feedback(base=base, number=packet[19], reference=reference, arrivals_us=_arrivals(packet, states, at, end))
+    arrivals = _arrivals(packet, states, at, end)
+    return Feedback(base=base, number=packet[19], reference=reference >> 8, arrivals_us=arrivals)
 
 
 def _states(packet: bytes, count: int, end: int) -> tuple[list[int], int]:
@@ -40,7 +43,7 @@ def _states(packet: bytes, count: int, end: int) -> tuple[list[int], int]:
     while len(states) < count:
         if at + 2 > end:
             raise ValueError("a transport-wide feedback packet ends inside its packet states")
-        chunk = int.from_bytes(packet[at : at + 2], "big")
+        chunk = packet[at] << 8 | packet[at + 1]
         at += 2
         if not chunk & 0x8000:
             states += [chunk >> 13] * min(chunk & 0x1FFF, count - len(states))
@@ -57,12 +60,15 @@ def _arrivals(packet: bytes, states: list[int], at: int, end: int) -> tuple[int 
     time_us = 0
     arrivals: list[int | None] = []
     for state in states:
-        if state not in (_SMALL, _LARGE):
+        if state == _SMALL and at < end:
+            time_us += _DELTA_US * packet[at]
+        elif state == _LARGE and at + 1 < end:
+            time_us += _DELTA_US * ((packet[at] ^ 0x80) - 0x80 << 8 | packet[at + 1])
+        elif state in (_SMALL, _LARGE):
+            raise ValueError("a transport-wide feedback packet ends inside its receive deltas")
+        else:
             arrivals.append(None)
             continue
-        if at + state > end:
-            raise ValueError("a transport-wide feedback packet ends inside its receive deltas")
-        time_us += _DELTA_US * int.from_bytes(packet[at : at + state], "big", signed=state == _LARGE)
         at += state
         arrivals.append(time_us)
     return tuple(arrivals)
