@@ -1,19 +1,36 @@
 """`legato simulate`: controllers on scenarios and traces, in virtual time."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from .simulated import show_agreement, show_all, show_one
+from .words import CONTROLLERS, JSON, PROFILE, SCENARIOS, listed
 
 if TYPE_CHECKING:
     from quality.lab.simulator import Simulation
 
 ROWS = Path("~/.cache/legato/simulate.jsonl")
 WINDOW_S = 60
-TABLE_WIDTH = 160
-"""Characters, where it is not shown on a terminal."""
+HELP = f"""Simulate a listener on a bad network, hundreds of times faster than it would be heard.
+
+Shows second by second what the network did, which plan held and what the listener is expected to think of it: opinion,
+from 1 (bad) to 4.5 (ITU-T G.107.2). Scenarios:
+
+{listed(SCENARIOS)}
+
+Examples:
+
+`legato simulate --trace step40`
+
+`legato simulate --trace burst10 --controller fixed:24000 --profile narration`
+
+`legato simulate --trace step40 --plot step40.png`
+
+`legato simulate --all traces/ --controllers adaptive,fixed:24000`
+"""
 
 
 def _one(trace: str, controller: str, profile: str, seconds: int, seed: int) -> "tuple[dict[str, Any], Simulation]":
@@ -86,6 +103,17 @@ def _all(folder: Path, controllers: list[str], profile: str, seconds: int, seed:
     return {"rows": found, **verdict(found)}
 
 
+def _against(folder: Path, profile: str) -> dict[str, Any]:
+    """A bench's rows beside simulations. Raises ValueError with a sentence."""
+    from quality.lab.agreement import compare, read
+
+    rows = read(folder)
+    with _progress() as progress:
+        bar = progress.add_task("simulating", total=len({(row["sender"], row["scenario"]) for row in rows}))
+        found = compare(rows, profile=profile, on_row=lambda row: progress.update(bar, advance=1))
+    return {"rows": found}
+
+
 def _progress() -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -94,80 +122,59 @@ def _progress() -> Any:
     return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def _table(title: str, heads: list[str], lines: list[list[str]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left")
-    for place, head in enumerate(heads):
-        table.add_column(head, justify="left" if place == 0 else "right", no_wrap=True)
-    for line in lines:
-        table.add_row(*line)
-    Console(stderr=True, width=None if sys.stderr.isatty() else TABLE_WIDTH).print(table)
-
-
-def _show_one(row: dict[str, Any], simulation: "Simulation") -> None:
-    lines = [
-        [
-            f"{second.at_s:.0f}",
-            f"{second.opinion:.2f}",
-            "" if second.delay_ms is None else f"{second.delay_ms:.0f}",
-            f"{100 * second.concealed:.0f}",
-            f"{second.wire_kbps:.0f}",
-            "" if second.capacity_kbps is None else f"{second.capacity_kbps:.0f}",
-            f"{100 * (second.loss or 0):.0f}",
-            second.rung,
-            second.protection,
-            second.tier,
-        ]
-        for second in simulation.rows
-    ]
-    heads = ["s", "opinion", "delay ms", "made up %", "wire kb/s", "capacity", "loss %", "rung", "protection", "tier"]
-    _table(f"{row['controller']} on {row['trace']}", heads, lines)
-    names = ("mean_opinion", "p10_opinion", "silence_added_s", "lost_speech_s", "mean_delay_ms", "wire_kbps")
-    typer.echo(", ".join(f"{name} {row[name]}" for name in (*names, "compute_s", "up_changes", "reaction_ms")))
-
-
-def _show_all(found: dict[str, Any]) -> None:
-    names = list(found["mean_opinion"])
-    traces = list(dict.fromkeys(row["trace"] for row in found["rows"]))
-    cells = {(row["trace"], row["controller"]): row["mean_opinion"] for row in found["rows"]}
-    lines = [[trace, *(f"{cells[trace, name]:.2f}" for name in names)] for trace in traces]
-    lines.append(["mean", *(f"{found['mean_opinion'][name]:.3f}" for name in names)])
-    _table(f"Mean opinion, {found['windows']} windows", ["window", *names], lines)
-    for name, held in found["held"].items():
-        typer.echo(f"{name}: {'unknown' if held is None else 'held' if held else 'not held'}")
-    keys = ("of_oracle_mean", "of_oracle_least", "most_below_best_fixed", "most_ups_a_minute")
-    typer.echo(", ".join(f"{key} {found[key]}" for key in keys))
-
-
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
 
-    @app.command()
+    @app.command(help=HELP)
     def simulate(
-        trace: Annotated[str, typer.Option(help="A scenario, or a trace as FILE or FILE@SECONDS.")] = "clean",
+        trace: Annotated[
+            str,
+            typer.Option(
+                help="What the network does: the name of a scenario, one of your own in a .toml file, or a trace, as"
+                " FILE, or as FILE@SECONDS from that second on."
+            ),
+        ] = "clean",
         controller: Annotated[
-            str, typer.Option(help="adaptive, fixed:24000, fixed:32000+fec, ana, oracle, or a name of your own.")
+            str,
+            typer.Option(
+                help=f"What turns reports into plans: {CONTROLLERS} Beside them here: ana, libwebrtc's audio network"
+                " adaptor; oracle, which knows the path and searches for the best plans."
+            ),
         ] = "adaptive",
-        profile: Annotated[str, typer.Option(help="What the use wants.")] = "voice_chat",
-        carrier: Annotated[str, typer.Option(help="audio; the data track cannot be simulated yet.")] = "audio",
-        seed: Annotated[int, typer.Option(help="Of losses, jitter and frame sizes.")] = 0,
+        profile: Annotated[str, typer.Option(help=PROFILE)] = "voice_chat",
+        carrier: Annotated[
+            str, typer.Option(help="What carries the speech: audio, an RTP track, is all that can be simulated today.")
+        ] = "audio",
+        seed: Annotated[
+            int,
+            typer.Option(help="The same seed gives the same losses, jitter and frame sizes, and so the same figures."),
+        ] = 0,
         seconds: Annotated[
-            int | None, typer.Option(min=1, max=3600, help="Of speech: 12 on a scenario, 60 on a trace.")
+            int | None,
+            typer.Option(min=1, max=3600, help="How much speech is heard. [12 in a scenario, 60 in a trace]"),
         ] = None,
-        plot: Annotated[Path | None, typer.Option(help="Write a picture of it here (PNG).")] = None,
+        plot: Annotated[
+            Path | None, typer.Option(help="PNG file for a picture of the run; needs legato-speech[judge].")
+        ] = None,
         folder: Annotated[
-            Path | None, typer.Option("--all", help="Compare on every window of the traces in this folder that hurts.")
+            Path | None,
+            typer.Option(
+                "--all",
+                help="Folder of traces: compare controllers on every window of them that hurts, not on --trace.",
+            ),
         ] = None,
-        controllers: Annotated[str | None, typer.Option(help="With --all: names, separated by commas.")] = None,
-        rows: Annotated[Path, typer.Option(help="With --all: where rows are kept, to go on from.")] = ROWS,
-        as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
+        controllers: Annotated[
+            str | None,
+            typer.Option(help="With --all: the controllers that are compared, with commas between. [all of them]"),
+        ] = None,
+        against: Annotated[
+            Path | None, typer.Option(help="Simulate the rows of a `legato bench network` folder, and say who differs.")
+        ] = None,
+        rows: Annotated[
+            Path, typer.Option(help="With --all: file that keeps each result, so that a second run goes on from there.")
+        ] = ROWS,
+        as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
     ) -> None:
-        """Simulate a listener on a bad network, hundreds of times faster than it would be heard.
-
-        `legato simulate --trace step40 --plot step40.png`
-        """
         from adaptive.control.profiles import PROFILES
         from quality.lab.contenders import DEFAULT
         from quality.lab.scenarios import names
@@ -177,15 +184,18 @@ def register(app: typer.Typer) -> None:
         if carrier != "audio":
             raise typer.BadParameter("Only the audio track can be simulated.")
         try:
-            if folder is not None:
+            if against is not None:
+                found = _against(against, profile)
+                show: Any = show_agreement
+            elif folder is not None:
                 chosen = controllers.split(",") if controllers else list(DEFAULT)
                 found = _all(folder, chosen, profile, seconds or WINDOW_S, seed, rows)
-                show: Any = _show_all
+                show = show_all
             else:
                 found, simulation = _one(
                     trace, controller, profile, seconds or (12 if trace in names() else WINDOW_S), seed
                 )
-                show = lambda found: _show_one(found, simulation)  # noqa: E731
+                show = lambda found: show_one(found, simulation)  # noqa: E731
                 if plot is not None:
                     from quality.plots import plot as draw
 

@@ -47,7 +47,8 @@ def test_a_trace_by_its_file_and_second_with_a_table(tmp_path):
     trace.write_text("\n".join(str(at) for at in range(100, 40_000, 400)))
     result = legato("--trace", f"{trace}@10", "--controller", "fixed:32000", "--seconds", "5")
     assert result.exit_code == 0, result.output
-    assert "mean_opinion" in result.stdout
+    assert "mean opinion" in result.stdout
+    assert "mean_opinion" not in result.output
 
 
 @pytest.mark.judge
@@ -70,6 +71,24 @@ def test_a_folder_is_compared_and_goes_on_where_it_stopped(tmp_path):
     result = legato(*how)
     assert result.exit_code == 0
     assert "above_ana: unknown" in result.stdout
+
+
+def test_a_bench_s_rows_are_simulated_as_they_were(tmp_path):
+    heard = {"seed": 1, "valid": True, "silence_added_s": 0.1, "down_kbps": 49.2}
+    rows = [
+        {**heard, "sender": "fixed", "scenario": "random10", "concealed_share": 0.11, "lost_packets_share": 0.115},
+        {**heard, "sender": "fixed", "scenario": "clean", "concealed_share": 0.2, "lost_packets_share": 0.0},
+        {**heard, "sender": "browser", "scenario": "clean", "concealed_share": 0.0, "lost_packets_share": 0.0},
+        {**heard, "sender": "fixed", "scenario": "clean", "concealed_share": 0.9, "valid": False},
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = figures("--against", str(tmp_path))["rows"]
+    assert [(row["scenario"], row["runs"], row["concealed_share_agrees"]) for row in found] == [
+        ("random10", 1, True), ("clean", 1, False),
+    ]  # fmt: skip
+    assert found[1]["concealed_share_simulated"] == 0
+    assert legato("--against", str(tmp_path / "none")).exit_code == 2
+    assert legato("--against", str(tmp_path)).exit_code == 0
 
 
 @pytest.mark.parametrize(
