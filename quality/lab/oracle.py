@@ -19,7 +19,7 @@ from .simulator import Simulation, simulate
 
 EVERY_S = 0.1
 """Between two plans of a schedule, as between two of any controller."""
-TRIES = 160
+TRIES = 100
 """Simulations of changed schedules."""
 STRETCHES_S = (1, 2, 4, 8, 16)
 ENOUGH = 1e-3

@@ -44,9 +44,9 @@ class Packet:
     """A retransmission."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sent:
-    """How a frame of speech was made."""
+    """How frames of speech were made: one object for as long as nothing changes."""
 
     rung: Rung
     fec: bool
@@ -63,6 +63,7 @@ class Sender:
         self._earlier: deque[tuple[Block, int]] = deque(maxlen=17)
         """Frames that copies can be made of, with their bytes."""
         self._history: dict[int, Packet] = {}
+        self._made: Sent | None = None
         self.frames: dict[int, Sent] = {}
         """Of speech, by RTP time."""
 
@@ -82,7 +83,9 @@ class Sender:
         if protection.fec and rung.bitrate >= FEC_FROM and self._earlier and self._random.random() < FEC_SHARE:
             copies = (self._earlier[-1][0], *copies)
         self._earlier.append((frame, payload))
-        self.frames[tick] = Sent(rung, protection.fec)
+        if self._made is None or self._made.rung is not rung or self._made.fec is not protection.fec:
+            self._made = Sent(rung, protection.fec)
+        self.frames[tick] = self._made
         return self._packed(frame, copies, payload + size)
 
     def again(self, number: int) -> Packet | None:
