@@ -6,7 +6,7 @@ from adaptive.control.profiles import Profile
 from adaptive.control.reports import ComputeReport, ContentReport
 
 TIERS: Mapping[str, float] = {"full": 0.056, "mixed": 0.041, "light": 0.030}
-"""Seconds of rendering per second of speech, best tier first: joe's in chunks of 36 frames, measured on a quiet core."""
+"""Seconds of rendering per second of speech, best tier first: those of joe, measured in chunks of 36 frames."""
 
 
 class Rendering:
