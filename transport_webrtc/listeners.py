@@ -28,12 +28,16 @@ class Listeners:
         observer: Observer,
         *,
         controller: Callable[[Profile], Controller] | None = None,
+        most_connecting: int | None = None,
     ) -> None:
-        """`controller` makes one for each listener; without it the settings name it."""
+        """`controller` makes one for each listener; without it the settings name it. `most_connecting` listeners may be
+        on their way in at a time, without it a quarter of all: else whoever only sends offers would fill the server.
+        """
         self._settings = settings
         self._renderer = renderer
         self._observer = observer
         self._controller = controller
+        self._most_connecting = most_connecting or min(max(settings.max_listeners // 4, 4), 16)
         self._by_id: dict[str, Listener] = {}
         self.draining = False
         """Nobody new is taken."""
@@ -89,15 +93,10 @@ class Listeners:
         self.draining = True
         await asyncio.gather(*(listener.close("the server is shutting down") for listener in self))
 
-    @property
-    def most_connecting(self) -> int:
-        """So many listeners may be on their way in at a time, or whoever only sends offers would fill the server."""
-        return min(max(self._settings.max_listeners // 4, 4), 16)
-
     def _make_room(self) -> None:
         """Closes whoever has been connecting for longest, where too many are. Raises `Refused` where none is late."""
         connecting = [listener for listener in self if listener.state == "connecting"]
-        if len(connecting) < self.most_connecting:
+        if len(connecting) < self._most_connecting:
             return
         oldest = max(connecting, key=lambda listener: listener.age_s)
         if oldest.age_s < YIELDS_AFTER_S:

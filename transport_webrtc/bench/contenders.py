@@ -81,7 +81,13 @@ class Legato:
         options: dict[str, Any] = {"voices": (VOICE,), "voice": VOICE, "max_listeners": sessions, "lab": False}
         settings = Settings(**options)
         metrics = Metrics(renderer, lambda: list(self._listeners), time.monotonic)
-        self._listeners = Listeners(settings, renderer, metrics, controller=_protected if protected else _fixed)
+        self._listeners = Listeners(
+            settings,
+            renderer,
+            metrics,
+            controller=_protected if protected else _fixed,
+            most_connecting=sessions,  # all are offered before the first connects
+        )
 
     async def answer(self, offer: str) -> str:
         listener, answer = await self._listeners.welcome(parse_offer(offer), voice=None, profile=None)
