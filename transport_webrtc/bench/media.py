@@ -79,7 +79,7 @@ def get(link: Connection, seconds: float = ANSWER_S) -> Any:
         if not link.poll(seconds):
             raise BenchFailed(f"A process of the bench said nothing for {seconds:.0f} s.")
         return link.recv()
-    except EOFError:
+    except (EOFError, ConnectionResetError):
         raise BenchFailed("A process of the bench ended before its time; what it said is above.") from None
 
 
