@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from adaptive.control.base import Controller
-from adaptive.control.decider import FIRST_TIER
+from adaptive.control.tiering import FIRST_TIER
 from adaptive.control.guard import Guarded
 from adaptive.control.ladder import SAFE
 from adaptive.control.opinion import expected

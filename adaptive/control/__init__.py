@@ -12,15 +12,16 @@ from .fixed import FixedController
 from .ladder import RUNGS, wire_rate
 from .opinion import expected
 from .plan import Bandwidth, Carrier, Codec, Format, Plan, Protection, Reason, Rung
-from .profiles import DEFAULT_PROFILE, PROFILES, Keep, Profile
+from .profiles import DEFAULT_PROFILE, PROFILES, Keep, Profile, Weights
 from .registry import load_controller
-from .reports import ComputeReport, ContentReport, HeardReport, NetworkReport, Source
+from .reports import Arrival, ComputeReport, ContentReport, HeardReport, NetworkReport, Source
 
 __all__ = [
     "DEFAULT_PROFILE",
     "PROFILES",
     "RUNGS",
     "AdaptiveController",
+    "Arrival",
     "Bandwidth",
     "Carrier",
     "Codec",
@@ -38,6 +39,7 @@ __all__ = [
     "Reason",
     "Rung",
     "Source",
+    "Weights",
     "expected",
     "load_controller",
     "wire_rate",

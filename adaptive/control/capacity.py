@@ -1,26 +1,31 @@
 """What the path can take, learnt from what arrived while a queue was standing, and grown again while none is.
 
-The shape is that of libwebrtc's AIMD control (remote_bitrate_estimator/aimd_rate_control.cc): cut to a share of what
-arrived, hold, grow by a factor, never far beyond what has been tried.
+The shape is that of libwebrtc's AIMD control (remote_bitrate_estimator/aimd_rate_control.cc): down to what arrived,
+hold, grow by a factor, never far beyond what has been tried. How much of the capacity is used is not decided here.
 """
 
-from .ladder import LOWEST, wire_rate
-from .queueing import QueueWatch
-from .reports import NetworkReport, Source
+from collections.abc import Sequence
 
-CUT = 0.85
-"""Of the received rate, on congestion (aimd_rate_control.cc)."""
+from .arrivals import Arrivals
+from .ladder import LOWEST, wire_rate
+from .queueing import RISE_PACKETS_S, RISE_S, QueueWatch
+from .reports import Arrival, NetworkReport, Source
+
 MEASURED = 0.95
-"""Of the received rate while a queue stands: it is the capacity, whatever is sent, so a lower one counts at once."""
+"""Of the received rate while a queue stands: it is the capacity, whatever is sent; pings and events pass there too."""
 HOLD_S = 0.3
-"""And a round trip between two cuts: what is in flight was sent before the last one."""
+"""And a round trip between two cuts: what is in flight was sent before the last one (aimd_rate_control.cc)."""
+USED = 0.85
+"""Share of the capacity that is used (aimd_rate_control.cc cuts to it on congestion)."""
 GROWTH = 1.08
 """A second, while calm (aimd_rate_control.cc)."""
 TESTED_FACTOR, TESTED_MORE = 1.5, 10_000
 """Growth ends at 1.5 × what was tried + 10 kb/s (aimd_rate_control.cc)."""
-MOST = 100_000
-"""bit/s; more than any rung needs."""
+MOST = 150_000
+"""bit/s; more than any rung and its protection need."""
 FLOOR = wire_rate(LOWEST)
+CERTAIN_S = 0.5
+"""Of a queue emptying faster than was thought, before that is believed."""
 DRAIN_S = 2.0
 DRAIN_MOST = 0.5
 """A standing queue is to be gone within two seconds, with at most half of the rate given up for that."""
@@ -40,7 +45,10 @@ class CapacityEstimate:
     def __init__(self) -> None:
         self.rate: float | None = None
         """None while nothing has shown a limit."""
-        self._watches: dict[tuple[Source, bool], QueueWatch] = {}
+        self._proven = 0.0
+        """A rate that was sent for a while without a queue since the last cut."""
+        self._arrivals = Arrivals()
+        self._watches: dict[tuple[Source, bool, float], QueueWatch] = {}
         self._watch: QueueWatch | None = None
         self._shorts = 0
         self._cut_at = float("-inf")
@@ -58,46 +66,59 @@ class CapacityEstimate:
         """A queue may be building."""
         return self._watch is not None and self._watch.suspicious
 
+    @property
+    def queue_s(self) -> float:
+        """How long a packet waits in the queue that is standing."""
+        return self._watch.excess_s if self._watch is not None and self._watch.congested else 0.0
+
+    def filling(self, since: float) -> bool:
+        """What was sent after `since` fills a queue, or may do so."""
+        return self.congested or self._arrivals.rising(since)
+
     def calm_for(self, now: float) -> float:
         """Seconds since the last sign of congestion."""
         return 0.0 if self.congested else now - max(self._cut_at, self._calm_since or float("-inf"))
 
     @property
     def budget(self) -> float | None:
-        """What may be sent now: the capacity, less what drains the queue. None is no limit."""
-        if self.rate is None or self._watch is None or not self._watch.congested:
-            return self.rate
-        return self.rate * (1 - min(DRAIN_MOST, self._watch.excess_s / DRAIN_S))
+        """What may be sent now: a share of the capacity, less where a queue has to be emptied. None is no limit."""
+        if self.rate is None:
+            return None
+        return max(self.rate * min(USED, 1 - min(DRAIN_MOST, self.queue_s / DRAIN_S)), self._proven)
 
     def observe(self, report: NetworkReport, *, sending: float, packet_bytes: float, lossy: float) -> None:
         """Takes in a report. `sending` is the plan's wire rate, `lossy` the loss of the last second."""
-        received = self._received(report, sending)
-        short = self._short(report)
         was_congested = self.congested
-        passing_s = 0.0 if self.rate is None else 8 * (packet_bytes + PING_BYTES) / self.rate
-        if self._queue_grows(report, short=short, passing_s=passing_s):
-            self.cut(report.at, received, report.rtt_s)
-        elif self.congested and self.rate is not None:
-            self.rate = max(FLOOR, min(self.rate, MEASURED * received))
-        elif was_congested:
+        if report.arrivals and report.queue_delay_s is not None:
+            self._follow_packets(report, report.arrivals, packet_bytes)
+        else:
+            self._follow_probes(report, sending, packet_bytes)
+        if was_congested and not self.congested:
             self._calm_since = report.at
         if lossy > HEAVY_LOSS and report.at - self._heavy_at > HEAVY_AGAIN_S:
             self._heavy_at = report.at
-            self.cut(report.at, received, report.rtt_s)
+            self.cut(report.at, self._received(report, sending), report.rtt_s)
 
     def cut(self, now: float, received: float, rtt_s: float | None) -> None:
-        """Congestion: down to a share of what arrived, bit/s; soon after another cut, only to what arrived."""
+        """Congestion: down to what arrived, bit/s; if it goes on, to a share of that."""
         held = now - self._cut_at < HOLD_S + (rtt_s or 0.0)
         known = MOST if self.rate is None else self.rate
-        self.rate = max(FLOOR, min(known, (MEASURED if held else CUT) * received))
+        self.rate = max(FLOOR, min(known, MEASURED * received))
+        self._proven = 0.0
         if not held:
             self._cut_at = now
             if self._watch is not None:
                 self._watch.sent_less()
 
     def assume(self, rate: float) -> None:
-        """Nothing is known any more: no more than `rate` is taken for granted."""
+        """Nothing is known any more: no more than `rate` may be sent."""
         self.rate = rate if self.rate is None else min(self.rate, rate)
+        self._proven = rate
+
+    def prove(self, rate: float) -> None:
+        """So much, bit/s, was sent for a while, and no queue came of it."""
+        if self.rate is not None:
+            self.rate, self._proven = max(self.rate, rate), max(self._proven, rate)
 
     def grow(self, now: float, *, tested: float | None, fresh: bool = True) -> None:
         """Lets time pass. `tested` is the wire rate being tried, None while nothing sounds and so nothing is.
@@ -111,14 +132,58 @@ class CapacityEstimate:
         ceiling = MOST if tested is None else TESTED_FACTOR * tested + TESTED_MORE
         self.rate = max(self.rate, min(self.rate * GROWTH**elapsed, ceiling, MOST))
 
-    def _queue_grows(self, report: NetworkReport, *, short: bool, passing_s: float) -> bool:
+    def _follow_packets(self, report: NetworkReport, arrivals: Sequence[Arrival], packet_bytes: float) -> None:
+        """Every packet is known: whether a queue grows, and how fast it empties where it stands."""
+        watch = self._watch_for(report, one_way=True, rise_s=RISE_PACKETS_S)
+        self._arrivals.add(arrivals)
+        jitter_s, passing_s = self._arrivals.jitter_s, self._passing_s(packet_bytes)
+        calm, limit = watch.level(jitter_s=jitter_s, passing_s=passing_s)
+        above = calm + passing_s + (limit - passing_s) / 2
+        busy = (report.sent_rate or 0.0) >= FLOOR / 2
+        growing = busy and not watch.congested and self._arrivals.growing(above)
+        grows = watch.observe(
+            report.at, report.queue_delay_s or 0.0, jitter_s=jitter_s, passing_s=passing_s, growing=growing
+        )
+        emptying = self._arrivals.emptying(above) if grows or watch.congested else None
+        if emptying is None or not emptying.tells:
+            return
+        if grows:
+            self.cut(report.at, emptying.rate, report.rtt_s)
+        else:
+            self._measured(emptying.rate, certain=emptying.seconds >= CERTAIN_S)
+
+    def _follow_probes(self, report: NetworkReport, sending: float, packet_bytes: float) -> None:
+        """The same from single delays, or from less arriving than was sent."""
         one_way = report.source is Source.TWCC or report.rtt_s is None
         delay = report.queue_delay_s if one_way else report.rtt_s
+        short, received = self._short(report), self._received(report, sending)
         if delay is None:
             self._shorts = self._shorts + 1 if short else 0
-            return self._shorts >= 2
-        self._watch = self._watches.setdefault((report.source, one_way), QueueWatch())
-        return self._watch.observe(report.at, delay, jitter_s=report.jitter_s or 0.0, short=short, passing_s=passing_s)
+            if self._shorts >= 2:
+                self.cut(report.at, received, report.rtt_s)
+            return
+        watch = self._watch_for(report, one_way=one_way, rise_s=RISE_S)
+        passing_s = self._passing_s(packet_bytes + PING_BYTES)
+        if watch.observe(report.at, delay, jitter_s=report.jitter_s or 0.0, short=short, passing_s=passing_s):
+            self.cut(report.at, received, report.rtt_s)
+        elif watch.congested:
+            self._measured(received, certain=False)
+
+    def _measured(self, received: float, *, certain: bool) -> None:
+        """What comes out of a queue that stands: a lower rate counts at once, a higher one where it is `certain`."""
+        measured = max(FLOOR, MEASURED * received)
+        if self.rate is not None and measured < self.rate:
+            self.rate, self._proven = measured, 0.0
+        elif self.rate is not None and certain:
+            self.rate = min(MOST, measured)
+
+    def _watch_for(self, report: NetworkReport, *, one_way: bool, rise_s: float) -> QueueWatch:
+        self._watch = self._watches.setdefault((report.source, one_way, rise_s), QueueWatch(rise_s=rise_s))
+        return self._watch
+
+    def _passing_s(self, size: float) -> float:
+        """What `size` bytes take through the bottleneck when it is empty."""
+        return 0.0 if self.rate is None else 8 * size / self.rate
 
     @staticmethod
     def _received(report: NetworkReport, sending: float) -> float:

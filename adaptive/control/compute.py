@@ -1,10 +1,18 @@
-"""Which tier the machine can afford: down before what is ready runs out, up when there has long been plenty."""
+"""Which tier and which chunks the machine can afford: down before what is ready runs out, up when there is plenty."""
 
 from .plan import Bandwidth, Rung
 from .reports import ComputeReport
 
 CHUNK_S = 0.4
 """Speech in a chunk, about."""
+USUAL_CHUNK_S = 0.6
+SHORT_CHUNKS_S = (0.4, 0.2, 0.1)
+"""Speech in the chunks that a stream settles on by itself, and those it is held to where less is ready than the next
+one takes; shorter ones cost more than they save."""
+COST_SHARE = 0.1
+COST_DEVIATIONS = 1.6
+"""Costs are averaged over a second, and taken as dear as nine in ten are: the mean and 1.28 standard deviations, which
+are 1.25 mean deviations each."""
 MARGIN_S = 0.2
 """What must be ready beyond the next chunk's rendering."""
 TOO_SLOW = 1.0
@@ -35,10 +43,29 @@ def worth_computing(rung: Rung, tiers: int) -> int:
     return tiers - 1 if rung.bitrate <= 12_000 else tiers // 2
 
 
+class _Cost:
+    """What a tier costs, and how much that varies."""
+
+    def __init__(self, first: float) -> None:
+        self._mean, self._deviation, self._newest = first, 0.0, first
+
+    def add(self, cost: float) -> None:
+        difference = cost - self._mean
+        self._mean += COST_SHARE * difference
+        self._deviation += COST_SHARE * (abs(difference) - self._deviation)
+        self._newest = cost
+
+    @property
+    def high(self) -> float:
+        """What nine in ten are below, and the newest is."""
+        return max(self._newest, self._mean + COST_DEVIATIONS * self._deviation)
+
+
 class TierChoice:
     """A place in the sounding voice's tiers, 0 being the best."""
 
     def __init__(self) -> None:
+        self._costs: dict[str, _Cost] = {}
         self.tiers: tuple[str, ...] = ()
         self.index = 0
         self._report: ComputeReport | None = None
@@ -51,6 +78,14 @@ class TierChoice:
         """Takes in a report; a voice with other tiers begins at its best."""
         if report.tiers and report.tiers != self.tiers:
             self.tiers, self.index = report.tiers, 0
+            self._costs.clear()
+        for tier in [known for known in self._costs if known not in report.cost]:
+            del self._costs[tier]
+        for tier, cost in report.cost.items():
+            if tier in self._costs:
+                self._costs[tier].add(cost)
+            else:
+                self._costs[tier] = _Cost(cost)
         if self._making(report) and not (self._report and self._making(self._report)):
             self._began_at = report.at
         self._report = report
@@ -66,7 +101,7 @@ class TierChoice:
         self._wait_s = min(LONGEST_WAIT_S, 2 * self._wait_s) if now - self._rose_at < FAILED_S else self._wait_s
         self._fell_at = now
         lower = range(self.index + 1, len(self.tiers))
-        costs = {n: cost for n in lower if (cost := self._cost(n)) is not None}
+        costs = {n: cost for n in lower if (cost := self.cost(n)) is not None}
         self.index = next((n for n, cost in costs.items() if cost <= AFFORDABLE), lower[0])
         return True
 
@@ -75,7 +110,7 @@ class TierChoice:
         if self.index == 0 or self._plenty_since is None or now - self._plenty_since < PLENTY_FOR_S:
             return False
         since_fall = now - self._fell_at
-        cost = self._cost(self.index - 1)
+        cost = self.cost(self.index - 1)
         # A cost measured long ago, on a busier machine perhaps, does not hold for ever.
         affordable = cost is None or cost < AFFORDABLE or since_fall >= LONGEST_WAIT_S
         return since_fall >= self._wait_s and affordable
@@ -85,8 +120,25 @@ class TierChoice:
         self.index -= 1
         self._rose_at = now
 
-    def _cost(self, index: int) -> float | None:
-        return self._report.cost.get(self.tiers[index]) if self._report else None
+    def cost(self, index: int) -> float | None:
+        """Seconds of rendering per second of speech that a tier takes nine times in ten; None where not known."""
+        known = self._costs.get(self.tiers[index])
+        return None if known is None else known.high
+
+    @property
+    def chunk_frames(self) -> int | None:
+        """The longest chunk that is rendered before what is ready runs out; None for the usual ones."""
+        report = self._report
+        if report is None or not report.frame_s or report.ready_s is None or not report.rendering:
+            return None
+        cost = self.cost(self.index) if self.tiers else None
+        if cost is None or report.at - self._began_at < START_S:
+            return None
+        room_s = (report.ready_s - (report.queue_s or 0.0) - MARGIN_S) / max(cost, 1e-3)
+        if room_s >= USUAL_CHUNK_S:
+            return None
+        chunk_s = next((length for length in SHORT_CHUNKS_S if length <= room_s), SHORT_CHUNKS_S[-1])
+        return max(1, round(chunk_s / report.frame_s))
 
     @staticmethod
     def _making(report: ComputeReport) -> bool:
@@ -101,7 +153,7 @@ class TierChoice:
         report = self._report
         if report is None or report.ready_s is None or not report.rendering or now - report.at > FRESH_S:
             return False
-        cost, queue_s = self._cost(self.index), report.queue_s or 0.0
+        cost, queue_s = self.cost(self.index), report.queue_s or 0.0
         if now - self._fell_at < SETTLE_S or (cost is None and queue_s < LONG_QUEUE_S):
             return False
         if cost is not None and cost > TOO_SLOW and not self._plenty(report):

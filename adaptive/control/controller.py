@@ -1,10 +1,11 @@
 """The controller used unless another is asked for: fast down, slow up, one axis at a time, always with a reason."""
 
-from .decider import FIRST_TIER, Decider
+from .decider import Decider
 from .guard import Guarded
-from .ladder import START, level_of
+from .ladder import RUNGS, START
 from .plan import Plan, Reason, Rung
 from .profiles import Profile
+from .tiering import FIRST_TIER
 
 
 class AdaptiveController(Guarded):
@@ -23,4 +24,6 @@ class AdaptiveController(Guarded):
     def __init__(self, *, profile: Profile, start: Rung = START, top: Rung = START) -> None:
         """`start` is held until reports say otherwise, `top` never exceeded; both stand in `ladder.RUNGS`."""
         safe = Plan(rung=start, tier=FIRST_TIER, reason=Reason.START, playout_delay_s=profile.clean_playout_delay_s)
-        super().__init__(Decider(profile=profile, start=level_of(start), top=level_of(top)), safe=safe)
+        if start not in RUNGS or top not in RUNGS:
+            raise ValueError("A controller starts and ends on rungs of the ladder.")
+        super().__init__(Decider(profile=profile, start=start, top=top), safe=safe)

@@ -1,221 +1,278 @@
-"""The decision itself: what the estimators have learnt, turned into the next plan."""
+"""The decision itself: what is known, turned into the next plan by what each way of sending is worth."""
 
-import math
 from dataclasses import replace
 
-from .capacity import CapacityEstimate
-from .compute import TierChoice, worth_computing
-from .freshness import Age, Freshness
+from .climb import Probe, Wishes, highest, probe
+from .freshness import Age
 from .gate import Gate
-from .ladder import FEC_FROM, LOWEST, RUNGS, SAFE, highest_within, level_of, wire_rate, with_fec
-from .loss import LossEstimate
-from .plan import Carrier, Plan, Protection, Reason
+from .knowledge import Knowledge
+from .ladder import LOWEST, SAFE, wire_rate, without_fec
+from .moments import Moments
+from .objective import Present
+from .outlook import Limits, Path, Way, delay_for, rounded, way
+from .plan import Carrier, Plan, Protection, Reason, Rung
 from .playout import CONCEALED, PlayoutDelay
 from .profiles import Profile
 from .reports import ComputeReport, ContentReport, HeardReport, NetworkReport
+from .tiering import Tiering
+from .view import View
 
-FIRST_TIER = "full"
-"""Named in plans before the sounding voice has said what its tiers are."""
-HEADROOM = 0.95
-"""Share of the estimated capacity that a higher rung may fill."""
-CALM_S = 2.0
-"""Without congestion before anything rises."""
-TOO_FAR_S = 3.0
-"""Round trip at which nothing but the lowest rung makes sense (libwebrtc's send_side_bandwidth_estimation.cc backs off
-there)."""
-RISE_LOSS_S, RISE_LOSS_MORE, RISE_DEVIATIONS = 5.0, 0.08, 2.5
-"""Loss that grows so much so soon after a rise was caused by it (a shallow queue, a policer), where that is also so
-many standard deviations of what chance does to a second of packets."""
-MUCH_LOSS = 0.1
-"""Above this no higher rate is tried from a rung that can be protected (libwebrtc's send_side_bandwidth_estimation.cc
-even cuts there)."""
+CALM_S = 1.0
+"""Without congestion before more is tried."""
+AHEAD_S = 1.2
+"""So long before a rise may be made its rate is tried."""
+APART_S = 0.2
+"""Between changes on two axes, where neither is urgent."""
+AMPLE = 1.0
+"""Gain for which a lower rung makes room for repair where no limit is known: random loss is no reason to send less."""
+YOUNG_S, YOUNG_PACKETS = 20.0, 250
+DOUBTFUL = 0.004
+IDLE_GAP_S, DOUBTFUL_GAP_S = 0.2, 0.04
+"""Between packets of silence while nothing sounds: more of them while little is known of the path, or loss is seen. A
+hundred tell loss from none in 99 of 100 cases where it is 5 %."""
 
 _NONE = Protection()
-
-
-def _suspicious_loss(before: float) -> float:
-    """The loss of a second that, after a rise, is no chance any more where it was `before`."""
-    return before + max(RISE_LOSS_MORE, RISE_DEVIATIONS * math.sqrt(before * (1 - before) / 50))
 
 
 class Decider:
     """A `Controller` without a net; see `AdaptiveController`."""
 
-    def __init__(self, *, profile: Profile, start: int, top: int) -> None:
-        """`start` and `top` are levels of the ladder."""
-        self._profile = profile
-        self._level, self._start, self._top = start, start, top
-        self._carrier = Carrier.AUDIO
-        self._fec = _NONE
-        self._tiers: tuple[str, ...] = ()
-        self._tier = 0
-        self._capacity, self._loss, self._compute = CapacityEstimate(), LossEstimate(), TierChoice()
-        self._freshness, self._gate, self._playout = Freshness(), Gate(), PlayoutDelay(profile)
-        self._rtt_s: float | None = None
-        self._jitter_s: float | None = None
+    def __init__(self, *, profile: Profile, start: Rung, top: Rung) -> None:
+        """`start` and `top` stand in `ladder.RUNGS`."""
+        self._profile, self._weights = profile, profile.weights
+        self._start, self._top = start, top
+        self._carrier, self._red, self._nack = Carrier.AUDIO, True, True
+        self._known, self._gate, self._moments, self._wishes = Knowledge(), Gate(), Moments(), Wishes()
+        self._playout, self._tiers = PlayoutDelay(profile), Tiering(profile.weights)
+        self._rung, self._protection = start, _NONE
+        self._needs_s = profile.clean_playout_delay_s
+        """Playout delay that rung and protection were chosen with."""
+        self._probe: Probe | None = None
         self._sounding = True
         self._concealed_before = False
-        self._raised: tuple[float, float] | None = None
-        """When the rung rose last, and the loss before."""
+        self._changed_at = self._began_at = float("-inf")
+        self._fell_for = Reason.CONGESTED
+        """Why the rung fell last."""
+        self._path: Path | None = None
+        self._view: View | None = None
         self._plan: Plan | None = None
-        if top > start:  # above the start nothing is taken for granted
-            self._capacity.assume(wire_rate(RUNGS[start]))
+        if top.bitrate > start.bitrate:  # above the start nothing is taken for granted
+            self._known.capacity.assume(wire_rate(start))
 
     def on_network(self, report: NetworkReport) -> None:
-        """Loss and delay from the best source that is fresh; round trip and jitter from any."""
-        facts = (report.rtt_s, report.loss, report.queue_delay_s, report.jitter_s, report.received_rate)
-        outage = self._freshness.silent_before(report)
-        if all(fact is None for fact in facts) or not self._freshness.accept(report):
-            return
-        self._rtt_s = report.rtt_s if report.rtt_s is not None else self._rtt_s
-        self._jitter_s = report.jitter_s if report.jitter_s is not None else self._jitter_s
-        if report.loss is not None and not outage:
-            self._loss.observe(report.at, report.loss, report.packets, report.lost_mask)
-        rung = RUNGS[self._level]
-        sending = wire_rate(rung)
-        packet_bytes = sending * rung.frame_ms / 8000
-        self._capacity.observe(report, sending=sending, packet_bytes=packet_bytes, lossy=self._loss.fast)
-        if self._raised is None or report.at - self._raised[0] >= RISE_LOSS_S:
-            self._raised = None
-        elif self._loss.fast >= _suspicious_loss(self._raised[1]):
-            arrived = report.received_rate if report.received_rate is not None else sending
-            self._capacity.cut(report.at, arrived, report.rtt_s)
-            self._raised = None
+        """Facts of the path."""
+        rate = self._probe.rate if self._probe else wire_rate(self._rung, self._protection)
+        packet_bytes = rate * self._rung.frame_ms / 8000
+        try_less = not (self._red and self._carrier is Carrier.AUDIO)
+        self._known.on_network(report, sending=rate, packet_bytes=packet_bytes, try_less=try_less)
+        self._path = None
 
     def on_compute(self, report: ComputeReport) -> None:
         """Cost and readiness."""
-        self._compute.observe(report)
+        self._tiers.observe(report)
 
     def on_content(self, report: ContentReport) -> None:
-        """Whether speech sounds."""
+        """Whether speech sounds, and its pauses."""
         self._sounding = report.sounding
+        self._moments.observe(report)
         self._playout.sounding(report.at, report.sounding)
 
     def on_heard(self, report: HeardReport) -> None:
         """Speech made up twice in a row, without loss or a queue, came too late."""
-        late = (report.concealed or 0.0) >= CONCEALED and self._loss.fast < CONCEALED and not self._capacity.congested
+        known = self._known
+        late = (report.concealed or 0.0) >= CONCEALED and known.loss.fast < CONCEALED and not known.capacity.congested
         if late and self._concealed_before:
             self._playout.late()
         self._concealed_before = late
 
     def on_carrier(self, carrier: Carrier, *, red: bool = True, nack: bool = True) -> None:
         """The data track repairs by itself."""
-        self._carrier = carrier
+        self._carrier, self._red, self._nack = carrier, red, nack
+        self._path = None
+        self._rung, self._protection, self._probe = without_fec(self._rung), _NONE, None
 
     def plan(self, now: float) -> Plan:
         """The same object for as long as nothing changes."""
-        self._freshness.start(now)
-        fresh = self._freshness.age(now) is Age.FRESH
-        self._capacity.grow(now, tested=wire_rate(RUNGS[self._level]) if self._sounding else None, fresh=fresh)
-        self._gate.held(now, self._level)
-        self._meet_voice()
-        reasons = [reason for reason in (self._fall(now), self._protect(now), self._lower_tier(now)) if reason]
-        reason = reasons[0] if reasons else self._rise(now) if fresh and self._may_rise(now) else None
+        if self._plan is None:
+            self._began_at = now
+        known = self._known
+        known.freshness.start(now)
+        age = known.age(now)
+        tested = wire_rate(self._rung, self._protection) if self._sounding else None
+        known.capacity.grow(now, tested=tested, fresh=age is Age.FRESH)
+        self._tiers.meet(self._rung)
+        view = self._look(now)
+        self._gate.held(now, view.here.wire)
+        reason = self._fall(now, age, view) or self._protect(now, view) or self._lower_tier(now)
+        if reason is None and age is Age.FRESH:
+            reason = self._rise(now, view)
+        elif age is not Age.FRESH:
+            self._probe = None
         return self._planned(now, reason)
 
-    def _fall(self, now: float) -> Reason | None:
+    def _look(self, now: float) -> View:
+        """The ways there are, seen from the present one; as before where nothing has changed."""
+        audio = self._carrier is Carrier.AUDIO
+        if self._path is None:
+            self._path = rounded(
+                loss=self._known.loss.channel,
+                rtt_s=self._known.usual_rtt_s,
+                jitter_s=self._known.late_s() if audio else 0.0,
+                red=self._red,
+                nack=self._nack,
+                repair=audio,
+            )
+        profile, asked_s = self._profile, self._playout.asked_s
+        clean_s = profile.clean_playout_delay_s
+        limits = Limits(
+            top=self._top,
+            wire=profile.wire_limit,
+            clean_s=clean_s,
+            least_s=clean_s if self._playout.silent(now) else asked_s,
+            most_s=profile.playout_delay_s,
+        )
+        here = way(self._rung, self._protection, asked_s, self._path, self._weights, needs_s=self._needs_s)
+        present = Present(way=here, tier=self._tiers.worth(self._rung), sounding=self._sounding)
+        view = self._view
+        if view is None or (view.path, view.limits, view.present) != (self._path, limits, present):
+            view = View(
+                path=self._path,
+                limits=limits,
+                weights=self._weights,
+                present=present,
+                tier_worth=self._tiers.worth,
+                home=self._start,
+            )
+            self._view = view
+        return view
+
+    def _fall(self, now: float, age: Age, view: View) -> Reason | None:
         """The rung, if it has to fall."""
-        stale = {Age.SAFE: level_of(SAFE), Age.LOWEST: level_of(LOWEST)}.get(self._freshness.age(now), self._level)
-        if stale < self._level:
-            self._level = stale
-            self._capacity.assume(wire_rate(RUNGS[stale]))
+        capacity, here = self._known.capacity, view.here
+        stale = {Age.SAFE: SAFE, Age.LOWEST: LOWEST}.get(age)
+        if stale is not None and stale.bitrate < self._rung.bitrate:
+            self._go(now, replace(here, rung=stale, protection=_NONE, needs_s=self._profile.clean_playout_delay_s))
             self._gate.changed(now)
+            self._fell_for = Reason.STALE
             return Reason.STALE
-        budget = self._capacity.budget
-        fits = self._level if budget is None else highest_within(budget)
-        if (self._rtt_s or 0.0) > TOO_FAR_S:
-            fits = 0
-        if fits >= self._level:
+        budget = 0.0 if self._known.too_far else capacity.budget
+        if self._probe is not None and capacity.filling(self._probe.since):
+            self._gate.failed(now, self._probe.rate)
+            self._probe = None
+        if budget is None or here.wire <= budget:
             return None
-        self._level = fits
+        fits = next((below for below in view.lower if below.wire <= budget), None)
+        below = fits or replace(here, rung=LOWEST, protection=_NONE, needs_s=self._profile.clean_playout_delay_s)
+        if (below.rung, below.protection) == (here.rung, here.protection):
+            return None
+        self._go(now, below)
         self._gate.fell(now)
+        self._fell_for = Reason.CONGESTED
         return Reason.CONGESTED
 
-    def _protect(self, now: float) -> Reason | None:
-        """Protection comes at once; it goes with a rung that has no room for it, or else by `_rise`."""
-        wanted = self._loss.protection()
-        if self._carrier is not Carrier.AUDIO or RUNGS[self._level].bitrate < FEC_FROM:
-            self._fec = _NONE
+    def _protect(self, now: float, view: View) -> Reason | None:
+        """Better repair comes at once; less of it by `_rise`."""
+        budget = self._known.capacity.budget
+        better = [(gain, way) for gain, way in view.repaired if budget is None or way.wire <= budget]
+        kept = next(((gain, way) for gain, way in better if way.rung.bitrate == self._rung.bitrate), None)
+        room = self._weights.gain if budget is not None else AMPLE
+        found = better[0] if better and (kept is None or better[0][0] - kept[0] >= room) else kept
+        if found is None or (kept is None and found[0] < room):
             return None
-        if wanted is None or wanted == self._fec:
-            return None
-        if not self._fec.fec:
-            self._gate.changed(now)
-        self._fec = wanted
+        if found[1].wire > view.here.wire:
+            self._known.sends_more(now, repairing=True)
+        self._go(now, found[1])
+        self._gate.changed(now)
         return Reason.LOSS
 
-    def _meet_voice(self) -> None:
-        """Another voice has other tiers: it begins at the best that is allowed."""
-        if self._compute.tiers != self._tiers:
-            self._tiers = self._compute.tiers
-            self._tier = self._best_tier()
-
-    def _best_tier(self) -> int:
-        return max(self._compute.index, worth_computing(RUNGS[self._level], len(self._tiers)))
-
     def _lower_tier(self, now: float) -> Reason | None:
-        fell = self._compute.fall(now)
-        best = self._best_tier()
-        if best <= self._tier:
-            return None
-        self._tier = best
-        self._gate.changed(now)
-        return Reason.COMPUTE if fell else Reason.CONGESTED
-
-    def _may_rise(self, now: float) -> bool:
-        calm = not self._capacity.suspicious and self._capacity.calm_for(now) >= CALM_S
-        return calm and self._gate.open(now) and (self._rtt_s or 0.0) <= TOO_FAR_S
-
-    def _rise(self, now: float) -> Reason | None:
-        """One step on one axis: the rung first, then the tier, then protection that is no longer needed."""
-        return self._raise_rung(now) or self._raise_tier(now) or self._unprotect(now)
-
-    def _raise_rung(self, now: float) -> Reason | None:
-        rate, ceiling = self._capacity.rate, self._gate.ceiling(now)
-        level = self._top if rate is None else min(self._top, highest_within(HEADROOM * rate))
-        if ceiling is not None:
-            level = min(level, ceiling)
-        if RUNGS[self._level].bitrate >= FEC_FROM and max(self._loss.fast, self._loss.slow) > MUCH_LOSS:
-            return None
-        if RUNGS[level].bitrate <= RUNGS[self._level].bitrate:  # shorter frames alone are not worth a rise
-            return None
-        self._level = level
-        self._gate.rose(now, level)
-        self._raised = (now, self._loss.slow)
-        self._protect(now)
-        return Reason.RECOVERED if level <= self._start else Reason.HEADROOM
-
-    def _raise_tier(self, now: float) -> Reason | None:
-        reason = Reason.RECOVERED
-        if self._tier == self._compute.index and self._compute.may_rise(now):
-            self._compute.rise(now)
-            reason = Reason.HEADROOM
-        if self._best_tier() >= self._tier:
-            return None
-        self._tier = self._best_tier()
-        self._gate.changed(now)
+        reason = self._tiers.fall(
+            now, self._rung, self._moments, apart=now - self._changed_at >= APART_S, why=self._fell_for
+        )
+        if reason is not None:
+            self._gate.changed(now)
         return reason
 
-    def _unprotect(self, now: float) -> Reason | None:
-        if not self._fec.fec or self._loss.protection() is not None:
+    def _rise(self, now: float, view: View) -> Reason | None:
+        """One step on one axis: the rung first, then the tier, then protection that is no longer needed."""
+        capacity = self._known.capacity
+        if capacity.calm_for(now) < CALM_S or self._known.too_far:
+            self._wishes.clear()
             return None
-        self._fec = _NONE
+        if self._probe is not None and self._probe.held(now, self._known.reports) and not capacity.suspicious:
+            capacity.prove(self._probe.rate)
+            self._probe = self._probe.further(now, self._known.reports)
+        if self._raise_rung(now, view):
+            return Reason.RECOVERED if self._rung.bitrate <= self._start.bitrate else Reason.HEADROOM
+        if not self._gate.open(now) or self._probe is not None:
+            return None
+        reason = self._tiers.rise(now, self._rung, self._moments)
+        if reason is not None:
+            self._gate.changed(now)
+        return reason or self._ease(now, view)
+
+    def _raise_rung(self, now: float, view: View) -> bool:
+        budget, gate = self._known.capacity.budget, self._gate
+        if not self._wishes.long(now, "rung", bool(view.higher)):
+            return False
+        up = highest(view, gate, now, budget)
+        if self._probe is None and budget is not None and self._can_probe() and now >= gate.opens_at - AHEAD_S:
+            self._probe = probe(view, gate, now, budget, self._known.reports)
+            if self._probe is not None:
+                self._known.sends_more(now)
+        if up is None or not gate.open(now) or self._probe is not None:
+            return False
+        if up.rung.bandwidth is not self._rung.bandwidth and not self._moments.come(now, "bandwidth"):
+            return False
+        self._moments.forget("bandwidth")
+        self._go(now, up)
+        gate.rose(now, up.wire)
+        self._known.sends_more(now)
+        return True
+
+    def _can_probe(self) -> bool:
+        return self._carrier is Carrier.AUDIO and self._red and self._sounding
+
+    def _ease(self, now: float, view: View) -> Reason | None:
+        """Less repair or less delay, where that is worth more."""
+        if not self._wishes.long(now, "ease", bool(view.eased)):
+            return None
+        self._go(now, view.eased[0])
         self._gate.changed(now)
         return Reason.RECOVERED
 
+    def _go(self, now: float, to: Way) -> None:
+        self._rung, self._protection, self._probe = to.rung, to.protection, None
+        self._needs_s = to.needs_s
+        self._changed_at = now
+        self._wishes.clear()
+
+    def _idle_gap_s(self, now: float) -> float:
+        loss = self._known.loss
+        young = now - self._began_at < YOUNG_S and loss.known < YOUNG_PACKETS
+        return DOUBTFUL_GAP_S if young or max(loss.fast, loss.slow) > DOUBTFUL else IDLE_GAP_S
+
     def _planned(self, now: float, reason: Reason | None) -> Plan:
         audio = self._carrier is Carrier.AUDIO
-        rung = with_fec(RUNGS[self._level]) if self._fec.fec else RUNGS[self._level]
-        delay_s = self._playout.decide(now, rung=rung, protection=self._fec, jitter_s=self._jitter_s)
+        delay_s = None
+        if audio and self._view is not None:
+            late_s = delay_for(self._view.path.jitter_s, self._view.limits)
+            delay_s = self._playout.decide(now, max(late_s, self._needs_s))
+        before = self._plan
         plan = Plan(
-            rung=rung,
-            tier=self._tiers[self._tier] if self._tiers else FIRST_TIER,
-            reason=reason or (Reason.STEADY if self._plan else Reason.START),
+            rung=self._rung,
+            tier=self._tiers.name,
+            reason=reason or (Reason.STEADY if before else Reason.START),
             carrier=self._carrier,
-            protection=self._fec,
-            playout_delay_s=delay_s if audio else None,
+            protection=(self._probe.protection if self._probe else self._protection) if audio else _NONE,
+            playout_delay_s=delay_s,
             lead_s=0.0 if audio else self._profile.lead_s,
+            chunk_frames=self._tiers.chunk_frames,
+            idle_gap_s=self._idle_gap_s(now),
         )
-        if self._plan is None or replace(plan, reason=self._plan.reason) != self._plan:
+        if before is None:
             self._plan = plan
-        return self._plan
+        elif (same_reason := replace(plan, reason=before.reason)) != before:
+            only_idle = replace(same_reason, idle_gap_s=before.idle_gap_s) == before
+            self._plan = same_reason if only_idle else plan
+        return self._plan or plan

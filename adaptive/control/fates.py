@@ -8,7 +8,7 @@ packet that no feedback speaks of, because the feedback itself was lost, is unkn
 from collections import deque
 from dataclasses import dataclass
 
-from .reports import NetworkReport, Source
+from .reports import Arrival, NetworkReport, Source
 
 PACKET_THRESHOLD = 3
 """Later packets that must have arrived before one is lost (RFC 9002 section 6.1.1)."""
@@ -77,9 +77,11 @@ class Fates:
         self._delays: deque[tuple[float, float]] = deque()
         """One-way delays, increasing (a sliding minimum): (sent at, arrival − sending on two clocks)."""
         self._queue_delay_s: float | None = None
+        self._fresh: list[tuple[float, float, int]] = []
+        """Not yet told to a report: (sent at, arrival − sending on two clocks, bytes)."""
         self._arrived: list[tuple[float, int]] = []
         self._received_rate: float | None = None
-        self._sent: deque[tuple[float, int]] = deque()
+        self._sent: deque[tuple[float, int]] = deque(maxlen=KEEP)
         self._last_feedback: float | None = None
         self.broken = 0
         """Feedback packets that could not be read or speak of packets never sent."""
@@ -150,6 +152,7 @@ class Fates:
         while self._delays[0][0] < packet.sent_at - BASE_WINDOW_S:
             self._delays.popleft()
         self._queue_delay_s = delay - self._delays[0][1]
+        self._fresh.append((packet.sent_at, delay, packet.size))
 
     def report(self, now: float, *, rtt_s: float | None = None) -> NetworkReport:
         """What has been settled since the report before: loss before any repair, queueing delay, rates."""
@@ -166,7 +169,15 @@ class Fates:
             queue_delay_s=queue_delay_s,
             received_rate=self._rate_received(),
             sent_rate=self._rate_sent(now),
+            arrivals=self._arrivals(),
         )
+
+    def _arrivals(self) -> tuple[Arrival, ...] | None:
+        if not self._fresh:
+            return None
+        fresh, self._fresh = sorted(self._fresh), []
+        lowest = self._delays[0][1]
+        return tuple(Arrival(sent_at, max(0.0, delay - lowest), size) for sent_at, delay, size in fresh)
 
     def _settle(self) -> list[bool | None]:
         """The fates that are certain by now, in sending order, each told once; retransmissions are left out."""

@@ -1,5 +1,6 @@
 """A controller that fails must not take the sound with it: the last plan holds."""
 
+import inspect
 import logging
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,7 +34,7 @@ class Guarded:
         self._try("on_heard", lambda: self._inner.on_heard(report))
 
     def on_carrier(self, carrier: Carrier, *, red: bool = True, nack: bool = True) -> None:
-        self._try("on_carrier", lambda: self._inner.on_carrier(carrier, red=red, nack=nack))
+        self._try("on_carrier", lambda: self._inner.on_carrier(carrier, **self._taken(red=red, nack=nack)))
 
     def plan(self, now: float) -> Plan:
         """The inner controller's plan, or the last one with the reason `error`."""
@@ -44,6 +45,12 @@ class Guarded:
         if not self._try("plan", decide):
             self._last = replace(self._last, reason=Reason.ERROR)
         return self._last
+
+    def _taken(self, **repairs: bool) -> dict[str, bool]:
+        """Those that the inner controller's `on_carrier` has names for; it need not care."""
+        takes = inspect.signature(self._inner.on_carrier).parameters
+        every = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in takes.values())
+        return {name: repair for name, repair in repairs.items() if every or name in takes}
 
     def _try(self, what: str, act: Callable[[], None]) -> bool:
         try:

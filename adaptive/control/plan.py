@@ -106,3 +106,5 @@ class Plan:
     """How far ahead of what was heard frames are delivered (data track)."""
     chunk_frames: int | None = None
     """Model frames rendered in one go; None leaves the ramp to the stream."""
+    idle_gap_s: float = 0.2
+    """Between two packets of silence while nothing sounds: they measure the path before the first word."""

@@ -1,21 +1,18 @@
-"""How long the listener is asked to hold speech: raised early and seldom, lowered only in silence.
+"""How long the listener is asked to hold speech: raised early and seldom, lowered in silence, else late and slowly.
 
 A change of the delay in the middle of speech is heard as stretching.
 """
 
-import math
-
-from .plan import Protection, Rung
 from .profiles import Profile
 
-JITTERS = 3.0
-"""Times the interarrival jitter (a mean deviation, RFC 3550 section 6.4.1) that must fit."""
-MARGIN_S = 0.010
 STEP_S = 0.040
 """Asked for in steps of this."""
 CONCEALED = 0.05
 """Share of made-up samples without loss to explain it: packets come too late."""
 SILENCE_S = 2.0
+UNNEEDED_S = 8.0
+"""Speech in which less would have done all the time: then a step less is asked for, and a step more every so often."""
+EVERY_S = 2.0
 
 
 class PlayoutDelay:
@@ -25,6 +22,8 @@ class PlayoutDelay:
         self._profile = profile
         self.asked_s = profile.clean_playout_delay_s
         self._silent_since: float | None = None
+        self._needed_at = float("-inf")
+        """When what is asked for was needed last."""
 
     def sounding(self, at: float, sounding: bool) -> None:
         """Whether speech sounds at `at`."""
@@ -33,18 +32,22 @@ class PlayoutDelay:
         elif self._silent_since is None:
             self._silent_since = at
 
+    def silent(self, now: float) -> bool:
+        """Nothing has sounded for so long that the delay may be lowered unheard."""
+        return self._silent_since is not None and now - self._silent_since >= SILENCE_S
+
     def late(self) -> None:
         """The listener made up speech that was not lost: it needs one step more."""
         self.asked_s = min(self._profile.playout_delay_s, self.asked_s + STEP_S)
 
-    def decide(self, now: float, *, rung: Rung, protection: Protection, jitter_s: float | None) -> float:
-        """Seconds to ask for: the jitter, and the frames from a lost one to the one that brings its copy."""
-        behind = max((1 if protection.fec else 0, *protection.copies))
-        frames = behind + 1 if behind else 0
-        need = MARGIN_S + JITTERS * (jitter_s or 0.0) + frames * rung.frame_ms / 1000
-        least, most = self._profile.clean_playout_delay_s, self._profile.playout_delay_s
-        wanted = min(most, least + STEP_S * math.ceil(max(0.0, need - least) / STEP_S - 1e-9))
-        silent = self._silent_since is not None and now - self._silent_since >= SILENCE_S
-        if wanted > self.asked_s or silent:
-            self.asked_s = wanted
+    def decide(self, now: float, wanted_s: float) -> float:
+        """Seconds to ask for where `wanted_s` are needed."""
+        wanted_s = max(self._profile.clean_playout_delay_s, min(self._profile.playout_delay_s, wanted_s))
+        if wanted_s >= self.asked_s:
+            self._needed_at = now
+        if wanted_s > self.asked_s or (self.silent(now) and now - self._needed_at >= SILENCE_S):
+            self.asked_s = wanted_s
+        elif now - self._needed_at >= UNNEEDED_S:
+            self.asked_s = max(wanted_s, round(self.asked_s - STEP_S, 3))
+            self._needed_at = now - UNNEEDED_S + EVERY_S
         return self.asked_s

@@ -1,7 +1,7 @@
 """Profiles: what a use wants, as data. Controllers and carriers read them; no code asks for a profile's name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -12,6 +12,32 @@ class Keep(StrEnum):
     RESUME = "resume"
     RESTART = "restart"
     SKIP = "skip"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """What a plan is worth, in points of opinion for each chunk of speech: see `outlook`."""
+
+    stall: float = 20.0
+    """A second of silence (a rebuffer weight: Yin et al., SIGCOMM 2015)."""
+    change: float = 1.0
+    """A point of opinion up or down, once (the same source)."""
+    seam: float = 0.5
+    """A change of bandwidth or tier, once."""
+    delay: float = 0.5
+    """Share that counts of what delay costs in the E-model, which speaks of two people in turn."""
+    wait: float = 0.5
+    """A second from leaving to sounding, whatever the E-model says."""
+    stretch: float = 0.5
+    """A second more asked of the listener while speech sounds, which stretches it, once."""
+    compute: float = 0.05
+    """A second of rendering per second of speech."""
+    tier: float = 0.1
+    """A tier below the best, where the rung lets the difference through."""
+    kilobit: float = 0.0005
+    """A kbit/s on the wire."""
+    gain: float = 0.15
+    """What a rise must promise over three chunks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +61,9 @@ class Profile:
     """Of its utterances: a higher one cuts into a lower one."""
     token_life_s: float
     """How long a listener that went away may come back with its token."""
+    wire_limit: float = 106_000
+    """bit/s on the wire, copies included: what aiortc's own sender uses (measured)."""
+    weights: Weights = field(default_factory=Weights)
 
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(
@@ -64,6 +93,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
                 keep=Keep.RESUME,
                 priority=1,
                 token_life_s=600.0,
+                weights=Weights(delay=0.0, wait=0.02),
             ),
             Profile(
                 name="navigation",
@@ -76,6 +106,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
                 keep=Keep.RESUME,
                 priority=9,
                 token_life_s=3600.0,
+                weights=Weights(delay=0.25, wait=0.1),
             ),
         )
     }

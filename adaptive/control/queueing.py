@@ -8,8 +8,10 @@ from collections import deque
 from statistics import median
 
 RISE_S = 0.040
-"""Above the calm delay: perhaps a queue. libwebrtc's threshold adapts from 12.5 ms on single packets
-(goog_cc/trendline_estimator.cc); ours sees one packet in a quarter second."""
+RISE_PACKETS_S = 0.020
+"""Above the calm delay: perhaps a queue; the first where one packet in a quarter second is seen, the second where all
+are. A capacity that falls to 40 kb/s shows a packet so late 173 ms after it fell (measured in Chromium at 50 ms each
+way). libwebrtc's threshold adapts from 12.5 ms (goog_cc/trendline_estimator.cc)."""
 SPREADS = 4.0
 MOST_SPREAD_S = 0.050
 """And so many times the noise of the calm delay or the jitter reported, taken as no more than this."""
@@ -19,7 +21,7 @@ CERTAIN_S = 0.5
 """No path becomes longer by so much: one observation is enough."""
 CALM_KEPT = 40
 FEW = 8
-"""Observations: 10 s and 2 s at four a second."""
+"""Observations: 10 s and 2 s at four a second, 2.5 s and half a second at sixteen."""
 FLAT_S = 3.0
 FLAT_SUSPECT_S = 1.0
 FLAT_COUNT = 6
@@ -35,7 +37,9 @@ def _spread(values: list[float]) -> float:
 class QueueWatch:
     """Follows one kind of delay."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, rise_s: float = RISE_S) -> None:
+        """`rise_s` above the calm delay is where a queue may begin, on a path without noise."""
+        self._rise_s = rise_s
         self.congested = False
         self.excess_s = 0.0
         """Of the newest observation over the calm delay; not negative."""
@@ -50,25 +54,42 @@ class QueueWatch:
         """The newest observation was above the calm delay."""
         return bool(self._suspects)
 
+    def level(self, *, jitter_s: float = 0.0, passing_s: float = 0.0) -> tuple[float, float]:
+        """The calm delay, and how far above it a queue may begin, s.
+
+        `jitter_s` is the interarrival jitter, which shows the noise of a path before its delays have. `passing_s`:
+        what a probe takes through the bottleneck without a queue.
+        """
+        calm, spread = self._reference()
+        return calm, max(self._rise_s, SPREADS * min(MOST_SPREAD_S, max(spread, jitter_s))) + passing_s
+
     def observe(
-        self, at: float, delay_s: float, *, jitter_s: float = 0.0, short: bool = False, passing_s: float = 0.0
+        self,
+        at: float,
+        delay_s: float,
+        *,
+        jitter_s: float = 0.0,
+        short: bool = False,
+        passing_s: float = 0.0,
+        growing: bool | None = None,
     ) -> bool:
         """True when less should be sent.
 
-        `jitter_s` is the interarrival jitter, which shows the noise of a path before its round trips have.
-        `short`: less arrived than was sent. `passing_s`: what a probe takes through the bottleneck without a queue.
+        `short`: less arrived than was sent. `growing`: what the packets in between say of that; None where they are
+        not known. The rest is as for `level`.
         """
-        calm, spread = self._reference()
+        calm, limit = self.level(jitter_s=jitter_s, passing_s=passing_s)
         self.excess_s = max(0.0, delay_s - calm) if self._calm else 0.0
-        limit = max(RISE_S, SPREADS * min(MOST_SPREAD_S, max(spread, jitter_s))) + passing_s
         if self.congested:
             return self._observe_congested(at, delay_s, limit, short=short)
         if self.excess_s <= limit:
             self._calm.extend([*(delay for _, delay in self._suspects), delay_s])
             self._suspects.clear()
             return False
-        grows = bool(self._suspects) and (short or delay_s > min(delay for _, delay in self._suspects) + GROWS_S)
-        if grows or self.excess_s > CERTAIN_S:
+        grows = growing
+        if grows is None:
+            grows = bool(self._suspects) and (short or delay_s > min(delay for _, delay in self._suspects) + GROWS_S)
+        if grows or (growing is None and self.excess_s > CERTAIN_S):
             self.congested = True
             self._suspects.clear()
             self._since = [(at, delay_s)]
@@ -112,11 +133,11 @@ class QueueWatch:
             return []
         half = len(recent) // 2
         step = abs(median(recent[half:]) - median(recent[:half]))
-        return recent if step <= max(RISE_S / 2, 1.2 * min(MOST_SPREAD_S, _spread(recent))) else []
+        return recent if step <= max(self._rise_s / 2, 1.2 * min(MOST_SPREAD_S, _spread(recent))) else []
 
     def _reference(self) -> tuple[float, float]:
         """The calm delay and its noise. A path that became shorter is believed at once, a longer one slowly."""
         calm = list(self._calm)
         if len(calm) < FEW:
-            return min(calm, default=0.0), RISE_S / SPREADS
+            return min(calm, default=0.0), self._rise_s / SPREADS
         return min(median(calm), median(calm[-FEW:])), _spread(calm)

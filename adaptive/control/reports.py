@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Source(StrEnum):
@@ -11,6 +12,17 @@ class Source(StrEnum):
     TWCC = "twcc"
     FEEDBACK = "feedback"
     RTCP = "rtcp"
+
+
+class Arrival(NamedTuple):
+    """One packet that arrived."""
+
+    sent_at: float
+    """Monotonic seconds."""
+    delay_s: float
+    """One-way, above the lowest seen on this path."""
+    size: int
+    """Bytes on the wire."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +48,8 @@ class NetworkReport:
     """What arrived, bit/s on the wire, including 28 bytes of IP and UDP a packet."""
     sent_rate: float | None = None
     """What was sent in the same interval, counted the same way."""
+    arrivals: tuple[Arrival, ...] | None = None
+    """The packets newly known to have arrived, in sending order, retransmissions left out (TWCC only)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +69,8 @@ class ComputeReport:
     """More of this utterance is still to be rendered."""
     queue_s: float | None = None
     """How long this listener's next chunk waits for a worker."""
+    frame_s: float | None = None
+    """Length of one model frame of the sounding voice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,3 +96,6 @@ class HeardReport:
     """Share of the samples that the receiver made up, 0..1."""
     buffered_s: float | None = None
     """Speech waiting in the receiver's buffer (its mean delay)."""
+    opinion: float | None = None
+    """What the sound that came out is worth, estimated from what was sent and arrived in time: 1..4.5 on the scale of
+    G.107.2, delay not counted."""

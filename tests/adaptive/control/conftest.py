@@ -1,5 +1,5 @@
 """A path on virtual time, small enough to read: a bottleneck with a queue, random loss, a delay, and a listener who
-answers pings. Tests write what happens as steps, and look at the log of plans."""
+answers pings or tells of every packet. Tests write what happens as steps, and look at the log of plans."""
 
 import random
 from collections import deque
@@ -20,10 +20,13 @@ from adaptive.control import (
     Source,
     wire_rate,
 )
+from adaptive.control.fates import Fates, Feedback
 
 TIERS = ("full", "mixed", "light")
 PING_BYTES = 130
 FAST_S, SLOW_S, SLOW_RATE = 0.25, 1.0, 40_000
+WIDE_S = 0.06
+"""Between two transport-wide feedbacks."""
 TICK_S = 0.1
 
 
@@ -32,9 +35,9 @@ def level(plan: Plan) -> int:
     return next(n for n, r in enumerate(RUNGS) if (r.bitrate, r.frame_ms) == (plan.rung.bitrate, plan.rung.frame_ms))
 
 
-def quality(plan: Plan) -> tuple[int, int, int]:
-    """The axes of quality, higher is better: level, tier, free of protection."""
-    return level(plan), -TIERS.index(plan.tier) if plan.tier in TIERS else 0, -int(plan.protection.fec)
+def quality(plan: Plan) -> tuple[int, int]:
+    """The axes of quality, higher is better: bitrate, and tier."""
+    return plan.rung.bitrate, -TIERS.index(plan.tier) if plan.tier in TIERS else 0
 
 
 @dataclass
@@ -77,6 +80,8 @@ class World:
     cost: dict[str, float] = field(default_factory=dict)
     """Seconds of rendering per second of speech, by tier; empty is a machine that always keeps up and says nothing."""
     feedback: bool = True
+    wide: bool = False
+    """Transport-wide feedback comes, and pings only tell round trips."""
     sounding: bool = True
     ready_s: float = 1.2
     now: float = 0.0
@@ -87,24 +92,31 @@ class World:
         self._random = random.Random(self.seed)
         self._busy_until = 0.0
         self._next_packet = self._next_ping = self._next_tick = 0.0
-        self._answers: deque[tuple[float, NetworkReport]] = deque()
+        self._answers: deque[tuple[float, NetworkReport | Feedback]] = deque()
         self._sent: deque[tuple[float, int]] = deque()
         self._arrivals: list[tuple[float, int]] = []
         self._last = (0.0, 0, 0, 0)
         self._counted_sent = self._counted_lost = 0
         self._base_rtt: float | None = None
+        self._rtt: float | None = None
+        self._fates = Fates()
+        self._arrived_at: dict[int, float] = {}
+        """At the listener, by packet, not yet told."""
+        self._told, self._newest, self._next_wide = -1, -1, 0.0
 
     def run(self, until: float, **changes: object) -> "World":
         """Changes the path and lets time pass until then."""
         self.path = replace(self.path, **changes)
         while self.now < until - 1e-9:
-            self.now = min(until, self._next_packet, self._next_ping, self._next_tick)
+            self.now = min(until, self._next_packet, self._next_ping, self._next_tick, self._next_wide)
             if self.now >= self._next_tick - 1e-9:
                 self._tick()
             if self.now >= self._next_packet - 1e-9:
                 self._send_packet()
             if self.now >= self._next_ping - 1e-9:
                 self._ping()
+            if self.now >= self._next_wide - 1e-9:
+                self._tell_all()
         return self
 
     @property
@@ -119,13 +131,11 @@ class World:
         return next(entry.at for entry in self.log if entry.at >= after and wanted(entry.plan))
 
     def rises(self, start: float = 0.0, end: float = float("inf")) -> list[float]:
-        """When something got better. Protection that leaves with a falling rung is no rise."""
-        log, times = self.between(start, end), []
-        for before, after in pairwise(log):
-            rung, tier, bare = (b > a for a, b in zip(quality(before.plan), quality(after.plan), strict=True))
-            if rung or tier or (bare and level(after.plan) >= level(before.plan)):
-                times.append(after.at)
-        return times
+        """When rung or tier got better."""
+        log = self.between(start, end)
+        return [
+            b.at for a, b in pairwise(log) if any(y > x for x, y in zip(quality(a.plan), quality(b.plan), strict=True))
+        ]
 
     def falls(self, start: float = 0.0, end: float = float("inf")) -> list[float]:
         """When the rung fell."""
@@ -140,7 +150,13 @@ class World:
 
     def _tick(self) -> None:
         while self._answers and self._answers[0][0] <= self.now:
-            _, report = self._answers.popleft()
+            at, report = self._answers.popleft()
+            if isinstance(report, Feedback):
+                self._fates.feedback(at, report)
+                report = self._fates.report(self.now, rtt_s=self._rtt)
+            elif self.wide:
+                self._rtt = report.rtt_s
+                continue
             seen = self.see(report)
             if seen is not None:
                 self.give(seen)
@@ -179,16 +195,43 @@ class World:
         return max(0.0, self._random.gauss(self.path.delay_s, self.path.jitter_s))
 
     def _send_packet(self) -> None:
-        rung = self.plan.rung
-        size = round(rung.bitrate * self.encoder_share * rung.frame_ms / 8000) + 66
+        rung, protection = self.plan.rung, self.plan.protection
+        if not self.sounding:
+            size, gap_s = 69, self.plan.idle_gap_s
+        else:
+            payload = round(rung.bitrate * self.encoder_share * rung.frame_ms / 8000)
+            size, gap_s = payload + 66 + len(protection.copies) * (payload + 4), rung.frame_ms / 1000
         self._sent.append((self.now, size))
+        number = self._fates.sent(self.now, size=size)
         self._counted_sent += 1
         arrival = self._through(size)
         if arrival is None:
             self._counted_lost += 1
         else:
             self._arrivals.append((arrival, size))
-        self._next_packet += rung.frame_ms / 1000
+            self._newest += (number - self._newest) & 0xFFFF
+            self._arrived_at[self._newest] = arrival
+        self._next_packet += gap_s
+
+    def _tell_all(self) -> None:
+        """What a listener says of every packet that it has by now; lost on the way back as pings are."""
+        self._next_wide += WIDE_S
+        come = {number: at for number, at in self._arrived_at.items() if at <= self.now}
+        if not self.wide or not come or self.path.silent:
+            return
+        for number in come:
+            del self._arrived_at[number]
+        base = min(self._told + 1, *come)
+        self._told = max(self._told, *come)
+        reference = int(min(come.values()) / 0.064)
+        micros = tuple(
+            None if (at := come.get(number)) is None else round(1e6 * (at - 0.064 * reference))
+            for number in range(base, max(come) + 1)
+        )
+        feedback = Feedback(base=base & 0xFFFF, number=0, reference=reference, arrivals_us=micros)
+        if self._random.random() >= self.path.loss:
+            self._answers.append((self.now + self._delay(), feedback))
+            self._answers = deque(sorted(self._answers, key=lambda answer: answer[0]))
 
     def _ping(self) -> None:
         slow = wire_rate(self.plan.rung, self.plan.protection) <= SLOW_RATE

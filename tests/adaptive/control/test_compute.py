@@ -84,7 +84,8 @@ def test_another_voice_begins_at_its_best() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tiers", "worth"), [(1, [0, 0, 0, 0, 0]), (2, [1, 1, 1, 0, 0]), (3, [2, 2, 1, 0, 0]), (4, [3, 3, 2, 0, 0])]
+    ("tiers", "worth"),
+    [(1, [0] * 7), (2, [1, 1, 1, 0, 0, 0, 0]), (3, [2, 2, 1, 0, 0, 0, 0]), (4, [3, 3, 2, 0, 0, 0, 0])],
 )
 def test_what_the_codec_drops_is_not_computed(tiers, worth) -> None:
-    assert [worth_computing(rung, tiers) for rung in RUNGS[:5]] == worth
+    assert [worth_computing(rung, tiers) for rung in RUNGS[:7]] == worth

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from adaptive.control import RUNGS, Bandwidth, Protection, Rung, wire_rate
-from adaptive.control.ladder import LOWEST, SAFE, START, highest_within, level_of, with_fec
+from adaptive.control.ladder import LOWEST, SAFE, START, with_fec, without_fec
 
 
 def test_overhead_is_26_13_and_9_kilobits() -> None:
@@ -28,12 +28,15 @@ def test_a_copy_costs_its_payload_and_a_header() -> None:
     assert wire_rate(rung, Protection(fec=True, loss_hint=10)) == wire_rate(rung)
 
 
-def test_the_highest_rung_within_a_rate() -> None:
-    assert [highest_within(rate) for rate in (0, 20_800, 29_199, 29_200, 58_400, 1e9)] == [0, 0, 1, 2, 4, 5]
-    assert all(level_of(rung) == n for n, rung in enumerate(RUNGS))
+def test_what_is_sent_again_costs_its_share() -> None:
+    nack = Protection(nack=True)
+    assert wire_rate(START, nack, loss=0.1) == pytest.approx(1.1 * wire_rate(START))
+    assert wire_rate(START, loss=0.1) == wire_rate(START, nack) == wire_rate(START)
 
 
-def test_copies_take_fullband_from_24_kilobits_only() -> None:
-    assert with_fec(RUNGS[3]).bandwidth is Bandwidth.WB
-    assert with_fec(RUNGS[4]) == RUNGS[4]
+def test_fec_takes_fullband_below_32_kilobits_and_gives_it_back() -> None:
+    narrowed = with_fec(RUNGS[4])
+    assert (narrowed.bandwidth, narrowed.bitrate) == (Bandwidth.WB, 24_000)
+    assert without_fec(narrowed) == RUNGS[4]
+    assert with_fec(START) == START == without_fec(START)
     assert with_fec(RUNGS[0]) == RUNGS[0]

@@ -27,6 +27,7 @@ from adaptive.control import (
     registry,
 )
 from adaptive.control.guard import Guarded
+from adaptive.control.ladder import START
 
 CHAT = PROFILES["voice_chat"]
 
@@ -34,7 +35,7 @@ CHAT = PROFILES["voice_chat"]
 def test_the_first_plan_is_the_start_with_what_the_profile_asks() -> None:
     for profile in PROFILES.values():
         plan = AdaptiveController(profile=profile).plan(100.0)
-        assert (plan.rung, plan.tier, plan.reason) == (RUNGS[4], "full", Reason.START)
+        assert (plan.rung, plan.tier, plan.reason) == (START, "full", Reason.START)
         assert plan.playout_delay_s == profile.clean_playout_delay_s
         assert plan.protection == Protection()
 
@@ -58,21 +59,22 @@ def test_the_data_track_has_lead_and_neither_playout_delay_nor_fec() -> None:
     for n in range(40):
         controller.on_network(NetworkReport(at=n * 0.25, source=Source.FEEDBACK, rtt_s=0.05, loss=0.1, packets=12))
         plan = controller.plan(n * 0.25)
-    assert plan.protection.fec
+    assert plan.protection.copies
     controller.on_carrier(Carrier.DATA)
-    plan = controller.plan(10.0)
-    assert (plan.carrier, plan.lead_s, plan.playout_delay_s) == (Carrier.DATA, CHAT.lead_s, None)
-    assert not plan.protection.fec
+    for n in range(40):
+        plan = controller.plan(10 + n * 0.1)
+        assert (plan.carrier, plan.lead_s, plan.playout_delay_s) == (Carrier.DATA, CHAT.lead_s, None)
+        assert plan.protection == Protection()
 
 
 def test_a_top_above_the_start_is_climbed_to_only_on_facts() -> None:
-    silent = AdaptiveController(profile=CHAT, top=RUNGS[5])
-    heard = AdaptiveController(profile=CHAT, top=RUNGS[5])
+    silent = AdaptiveController(profile=CHAT, top=RUNGS[7])
+    heard = AdaptiveController(profile=CHAT, top=RUNGS[7])
     for n in range(100):
         heard.on_network(NetworkReport(at=n * 0.1, source=Source.FEEDBACK, rtt_s=0.05, loss=0.0, packets=5))
         plans = silent.plan(n * 0.1), heard.plan(n * 0.1)
-    assert plans[0].rung != RUNGS[5]
-    assert plans[1].rung == RUNGS[5]
+    assert plans[0].rung != RUNGS[7]
+    assert plans[1].rung == RUNGS[7]
     assert plans[1].reason is Reason.HEADROOM
 
 
@@ -120,7 +122,7 @@ def test_whatever_is_reported_in_whatever_order_the_plan_is_one_that_can_be_carr
             tiers = set(event.tiers)
         plan = controller.plan(now)
         assert plan.reason in set(Reason) - {Reason.ERROR}
-        assert (plan.rung.bitrate, plan.rung.frame_ms) in {(r.bitrate, r.frame_ms) for r in RUNGS[:5]}
+        assert (plan.rung.bitrate, plan.rung.frame_ms) in {(r.bitrate, r.frame_ms) for r in RUNGS[:7]}
         assert plan.tier in tiers
         assert bool(plan.protection.loss_hint) == plan.protection.fec
         assert not plan.protection.fec or plan.rung.bitrate >= 24_000
