@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 
 from adaptive.control.plan import Plan
 from adaptive.control.reports import NetworkReport, Source
+from adaptive.speech.judge import Fault
 from adaptive.speech.renderer import Renderer
 
 from .http import token_required
@@ -127,6 +128,12 @@ class _Present(Collector):
         yield GaugeMetricFamily("legato_workers", "Render workers that are warm.", value=status.workers)
         yield GaugeMetricFamily("legato_render_queue_seconds", "How long a chunk waits.", value=status.queue_s)
         yield CounterMetricFamily("legato_worker_restarts", "Render workers replaced.", value=status.restarts)
+        bad = CounterMetricFamily("legato_bad_chunks", "Chunks judged bad, by what was wrong.", labels=["fault"])
+        for fault in Fault:
+            bad.add_metric([fault], status.faults.get(fault, 0))
+        yield bad
+        again = "Those of them that were rendered again, one tier higher."
+        yield CounterMetricFamily("legato_chunks_rendered_again", again, value=status.rendered_again)
 
 
 def _counts(sent: Sending) -> Tally[str]:

@@ -1,9 +1,11 @@
-"""What rendering costs and how long chunks wait, as running means of what was measured."""
+"""What rendering costs and how long chunks wait, as running means of what was measured; and what was bad."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 
 from ..ticks import to_seconds
+from .judge import Fault
 from .renderer import Chunk
 
 _MEMORY_S = 10.0
@@ -20,15 +22,25 @@ class Costs:
         self._spent: dict[str, dict[str, tuple[float, float]]] = {}
         self.wait_s = 0.0
         """Running mean of the seconds from when a chunk could have been rendered until its rendering began."""
+        self.faults: Counter[Fault] = Counter()
+        """Bad chunks, by what was wrong."""
+        self.rendered_again = 0
+        """Of those, the ones that came one tier higher."""
 
     def count(self, voice: str, chunk: Chunk, waited_s: float) -> None:
-        """Adds what `chunk` cost. The pause behind its speech cost nothing and is not counted."""
+        """Adds what `chunk` cost. The pause behind its speech cost nothing and is not counted; what was rendered again
+        cost two tiers, and says nothing of either."""
+        self.wait_s += _WAIT_SHARE * (waited_s - self.wait_s)
+        if chunk.fault is not None:
+            self.faults[chunk.fault] += 1
+        if chunk.again:
+            self.rendered_again += 1
+            return
         speech = to_seconds(len(chunk.samples) - chunk.pause_after)
         kept = math.exp(-speech / _MEMORY_S)
         tiers = self._spent.setdefault(voice, {})
         render, length = tiers.get(chunk.tier, (0.0, 0.0))
         tiers[chunk.tier] = (render * kept + chunk.render_s, length * kept + speech)
-        self.wait_s += _WAIT_SHARE * (waited_s - self.wait_s)
 
     def table(self) -> Mapping[str, Mapping[str, float]]:
         """Voice → tier → seconds of rendering per second of speech."""

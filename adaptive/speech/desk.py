@@ -6,6 +6,7 @@ The same desk works in a render worker and in the thread of the in-process rende
 import logging
 from collections.abc import Callable, Mapping
 
+from .judge import ChunkJudge
 from .renderer import Rendered, RenderFailed
 from .running import Running, StreamMaker
 from .voice import Voice
@@ -23,10 +24,19 @@ class Desk:
     silence those who speak. `clock` gives monotonic seconds.
     """
 
-    def __init__(self, voices: Mapping[str, Voice], make: StreamMaker, *, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        voices: Mapping[str, Voice],
+        make: StreamMaker,
+        *,
+        clock: Callable[[], float],
+        judge: ChunkJudge | None = None,
+    ) -> None:
+        """`judge` looks at every chunk before it goes out."""
         self._voices = voices
         self._make = make
         self._clock = clock
+        self._judge = judge
         self._running: dict[int, Running] = {}
 
     def handle(self, message: ToDesk) -> None:
@@ -35,7 +45,7 @@ class Desk:
         match message:
             case Open():
                 voice = self._voices[message.job.voice]
-                self._running[message.number] = Running(message, voice, self._make, now=now)
+                self._running[message.number] = Running(message, voice, self._make, now=now, judge=self._judge)
             case Cancel():
                 self._running.pop(message.number, None)
             case _:

@@ -11,6 +11,7 @@ from functools import partial
 from .costs import Costs
 from .desk import Desk
 from .job_stream import JobStream
+from .judge import ChunkJudge, PlainJudge
 from .renderer import RendererStatus, RenderJob
 from .running import StreamMaker
 from .voice import Voice
@@ -31,7 +32,8 @@ def _load_voice(name: str) -> Voice:
 
 
 class LocalRenderer:
-    """A `Renderer` with one thread. `loader` makes a voice of a name, `stream` the stream of a voice."""
+    """A `Renderer` with one thread. `loader` makes a voice of a name, `stream` the stream of a voice;
+    `judge` looks at every chunk, the plain one where none is given."""
 
     def __init__(
         self,
@@ -39,10 +41,12 @@ class LocalRenderer:
         *,
         loader: Callable[[str], Voice] = _load_voice,
         stream: StreamMaker | None = None,
+        judge: ChunkJudge | None = None,
     ) -> None:
         self._names = tuple(voices)
         self._loader = loader
         self._make = stream
+        self._judge = judge or PlainJudge()
         self._voices: dict[str, Voice] = {}
         self._told: queue.SimpleQueue[ToDesk | None] = queue.SimpleQueue()
         self._numbers = itertools.count(1)
@@ -95,6 +99,8 @@ class LocalRenderer:
             voices=tuple(voice.info for voice in self._voices.values()),
             queue_s=self._costs.wait_s if self._streams else 0.0,
             cost=self._costs.table(),
+            faults=dict(self._costs.faults),
+            rendered_again=self._costs.rendered_again,
         )
 
     def _forget(self, stream: JobStream) -> None:
@@ -118,7 +124,7 @@ class LocalRenderer:
             loop.call_soon_threadsafe(loaded.set_exception, error)
         else:
             loop.call_soon_threadsafe(loaded.set_result, voices)
-            self._render(loop, Desk(voices, make, clock=time.monotonic))
+            self._render(loop, Desk(voices, make, clock=time.monotonic, judge=self._judge))
         loop.call_soon_threadsafe(self._ended.set_result, None)
 
     def _render(self, loop: asyncio.AbstractEventLoop, desk: Desk) -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from .judge import Fault
 from .voice import Samples, VoiceInfo, Word
 
 
@@ -55,6 +56,10 @@ class Chunk:
     clause: int
     pause_after: int = 0
     """Ticks of silence at the end of `samples`, where it ends a clause."""
+    fault: Fault | None = None
+    """What a judge found in its first rendering."""
+    again: bool = False
+    """For that it was rendered again: this is the second rendering, at the better `tier`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +93,10 @@ class RendererStatus:
     """Voice → tier → seconds of rendering per second of speech, running mean of what was measured."""
     restarts: int = 0
     """Workers that died and were replaced."""
+    faults: Mapping[Fault, int] = field(default_factory=dict)
+    """Bad chunks that a judge found, by what was wrong."""
+    rendered_again: int = 0
+    """Those of them that were rendered again one tier higher; for the rest there was none."""
 
 
 class RenderStream(Protocol):

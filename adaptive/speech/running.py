@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from ..ticks import to_seconds
+from .judge import ChunkJudge
+from .judged import JudgedVoice
 from .renderer import Chunk, RenderEvent
 from .stream import nearest_tier
 from .voice import Voice
@@ -39,13 +41,18 @@ StreamMaker = Callable[..., TextStream]
 class Running:
     """One utterance and its stream. Not safe for threads: one desk owns it."""
 
-    def __init__(self, opened: Open, voice: Voice, make: StreamMaker, *, now: float) -> None:
+    def __init__(
+        self, opened: Open, voice: Voice, make: StreamMaker, *, now: float, judge: ChunkJudge | None = None
+    ) -> None:
+        """`judge` looks at every chunk; what it finds bad is rendered again one tier higher, once."""
         self.number = opened.number
         self.job = opened.job
         self.served = now
         """When it last had its turn."""
         self._voice = voice
         self._make = make
+        self._judge = judge
+        self._judged: JudgedVoice | None = None
         self._pieces = list(opened.pieces)
         self._granted = opened.granted
         self._tier = opened.tier or voice.info.tiers[0]
@@ -56,7 +63,9 @@ class Running:
         self._begin()
 
     def _begin(self) -> None:
-        self._stream = self._make(self._voice, speed=self.job.speed, seed=self.job.seed)
+        if self._judge is not None:
+            self._judged = JudgedVoice(self._voice, self._judge, tiers=self._tiers)
+        self._stream = self._make(self._judged or self._voice, speed=self.job.speed, seed=self.job.seed)
         self._fed = 0
         self._repeated = 0
         self._starving = not self._pieces
@@ -112,7 +121,7 @@ class Running:
         for text, final in self._pieces[self._fed : step.feeds]:
             self._stream.feed(text, final=final)
         self._fed = max(self._fed, step.feeds)
-        events = self._stream.next(tier=step.tier, chunk_frames=step.chunk_frames)
+        events = self._with_finding(self._stream.next(tier=step.tier, chunk_frames=step.chunk_frames))
         self.served = self._waiting_since = clock()
         if repeating:
             self._repeated += 1
@@ -128,6 +137,19 @@ class Running:
             starts = [event.start for event in events if isinstance(event, Chunk)]
             self._origin = self.served - to_seconds(starts[0]) if starts else None
         return Made(self.number, tuple(events), step, waited)
+
+    def _with_finding(self, events: list[RenderEvent]) -> list[RenderEvent]:
+        """The events of a turn, its chunk with what the judge found in it."""
+        finding = self._judged.take() if self._judged is not None else None
+        if finding is None:
+            return events
+        again = finding.tier is not None
+        return [
+            replace(event, tier=finding.tier or event.tier, fault=finding.fault, again=again)
+            if isinstance(event, Chunk)
+            else event
+            for event in events
+        ]
 
     def give_up_tier(self) -> bool:
         """After a turn that raised: begins anew, to go on without the tier that failed. False where that was done

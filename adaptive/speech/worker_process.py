@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from .desk import Desk
+from .judge import PlainJudge
 from .running import StreamMaker
 from .voice import Voice
 from .voices.model_files import ModelFilesError
@@ -105,7 +106,7 @@ def _load(setup: Setup, line: _Line, make: StreamMaker) -> dict[str, Voice]:
 
 
 def _serve(line: _Line, voices: Mapping[str, Voice], make: StreamMaker, in_hand: mmap.mmap) -> None:
-    desk = Desk(voices, make, clock=time.monotonic)
+    desk = Desk(voices, make, clock=time.monotonic, judge=PlainJudge())
     line.send(Ready(tuple(voice.info for voice in voices.values())))
     while True:
         for message in line.receive(wait=desk.pick() is None):

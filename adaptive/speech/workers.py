@@ -128,6 +128,8 @@ class WorkerRenderer:
             voices=self._voices,
             queue_s=self._queue_s(),
             cost=self._costs.table(),
+            faults=dict(self._costs.faults),
+            rendered_again=self._costs.rendered_again,
             restarts=self._restarts,
         )
 

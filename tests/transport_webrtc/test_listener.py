@@ -213,6 +213,8 @@ async def test_metrics(server, ear) -> None:
     assert 'legato_opinion{over="min"} 4.' in text
     assert 'legato_refused_total{status="400"} 1.0' in text
     assert "legato_worker_restarts_total 0.0" in text
+    assert 'legato_bad_chunks_total{fault="noisy"} 0.0' in text
+    assert "legato_chunks_rendered_again_total 0.0" in text
 
 
 async def test_voices_profiles_and_the_page(server) -> None:
