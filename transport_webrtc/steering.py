@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from adaptive.control.base import Controller
-from adaptive.control.tiering import FIRST_TIER
 from adaptive.control.guard import Guarded
 from adaptive.control.ladder import SAFE
 from adaptive.control.opinion import expected
 from adaptive.control.plan import Carrier, Plan, Reason
 from adaptive.control.reports import ComputeReport, ContentReport, HeardReport, NetworkReport
+from adaptive.control.tiering import FIRST_TIER
 
 PLANS_KEPT = 50
 LOSS_MEMORY = 150

@@ -15,8 +15,6 @@ from adaptive.ticks import TICK_RATE
 
 from .receiver import Block
 
-IDLE_S = 0.2
-"""Between silence packets while nothing sounds."""
 IDLE_BYTES = 3
 MEAN_SHARE = 0.95
 """Of the bitrate, what constrained VBR makes of speech on average."""
@@ -59,7 +57,8 @@ class Sender:
         self._random = random.Random(f"{seed} sizes")
         self._size = 0.0
         self._number = 0
-        self._next_tick = 0
+        self._next_tick = self._silent_tick = 0
+        """When the next frame of speech may leave; when silence was last sent."""
         self._earlier: deque[tuple[Block, int]] = deque(maxlen=17)
         """Frames that copies can be made of, with their bytes."""
         self._history: dict[int, Packet] = {}
@@ -72,7 +71,7 @@ class Sender:
         if tick < self._next_tick and not (sounding and not self.frames):
             return None
         if not sounding:
-            self._next_tick = tick + round(IDLE_S * TICK_RATE)
+            self._next_tick = tick + round(plan.idle_gap_s * TICK_RATE)
             self._earlier.clear()
             return self._packed(Block(tick, TICK_RATE // 50, True), (), IDLE_BYTES)
         rung, protection = plan.rung, plan.protection
@@ -87,6 +86,13 @@ class Sender:
             self._made = Sent(rung, protection.fec)
         self.frames[tick] = self._made
         return self._packed(frame, copies, payload + size)
+
+    def _silence(self, tick: int, plan: Plan) -> Packet | None:
+        if tick < self._silent_tick + round(plan.idle_gap_s * TICK_RATE) or tick < self._next_tick:
+            return None
+        self._silent_tick = tick
+        self._earlier.clear()
+        return self._packed(Block(tick, TICK_RATE // 50, True), (), IDLE_BYTES)
 
     def again(self, number: int) -> Packet | None:
         """A packet asked for again, if it is still known."""

@@ -21,7 +21,8 @@ from .grid import GRID, Grid
 from .sending import Sending
 
 IDLE_TICKS = 9_600
-"""Between two packets while there is nothing to say: 200 ms, so that the path stays measured."""
+"""Between two packets while there is nothing to say, so that the path stays measured: 200 ms until a plan says how
+often."""
 
 STALL_S = 0.2
 """A track held up for longer than this leaves out what it is late for; below it, it catches up."""
@@ -48,7 +49,8 @@ class OpusAudioTrack(MediaStreamTrack):
     """Sends what `source(ticks)` gives: a block of that many samples, or None while there is nothing to say.
 
     RTP time follows the clock (monotonic seconds) from the first packet on. While there is speech, timestamps step by
-    exactly the length of a frame; otherwise a packet of silence leaves every 200 ms, and `wake` ends the waiting.
+    exactly the length of a frame; otherwise a packet of silence leaves as often as the plan wants, and `wake` ends the
+    waiting.
     Where the listener takes RED, speech travels with the copies that the plan wants. Silence is never copied; what is
     sent of it right after speech carries that speech's last copies, and none points across a rest. One encoder serves
     for the track's whole life. `recv` raises nothing but MediaStreamError, after `stop`.
@@ -66,6 +68,7 @@ class OpusAudioTrack(MediaStreamTrack):
         self._encoder = OpusEncoder()
         self._rung = _START
         self._protection = Protection()
+        self._idle_ticks = IDLE_TICKS
         self._configured: tuple[Rung, Protection, int, bool] | None = None
         self._red: RedundancyPacker | None = None
         self._sounded: str | None = None
@@ -82,6 +85,7 @@ class OpusAudioTrack(MediaStreamTrack):
     def apply(self, plan: Plan) -> None:
         """The plan under which the next frame is encoded."""
         self._rung, self._protection = plan.rung, plan.protection
+        self._idle_ticks = max(GRID, round(plan.idle_gap_s * TICK_RATE) // GRID * GRID)
 
     def use_red(self, opus: int) -> None:
         """Payloads are RED from now on, with blocks of that payload type (RFC 2198)."""
@@ -141,7 +145,7 @@ class OpusAudioTrack(MediaStreamTrack):
             self._grid = Grid(self._clock())
         grid, tick = self._grid, self._earliest
         if self._resting:
-            latest = tick - GRID + IDLE_TICKS
+            latest = tick - GRID + self._idle_ticks
             if not self._woken:
                 await self._wait(grid.due(latest))
             tick = min(grid.first(tick, self._clock()), latest)
