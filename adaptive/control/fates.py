@@ -34,6 +34,17 @@ class Feedback:
     """Per packet: microseconds after the reference time, or None where it was not received."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fate:
+    """What is known of one packet."""
+
+    known: bool
+    """It arrived, or is lost for certain."""
+    delay_s: float | None = None
+    """From when it was first sent until it arrived, even if only the second sending did, above the path's lowest; None
+    where it did not arrive."""
+
+
 @dataclass(kw_only=True, slots=True)
 class _Packet:
     sent_at: float
@@ -90,6 +101,20 @@ class Fates:
     def last_feedback(self) -> float | None:
         """When the newest feedback came, or None."""
         return self._last_feedback
+
+    @property
+    def count(self) -> int:
+        """Packets numbered so far, retransmissions under a number of their own included: the next one's place."""
+        return self._next
+
+    def fate(self, place: int) -> Fate:
+        """Of the packet that was numbered as the `place`-th, counted from 0."""
+        packet = self._packets.get(place)
+        if packet is None or not packet.covered or (packet.arrived_s is None and place >= self._settled):
+            return Fate(known=False)
+        if packet.arrived_s is None or not self._delays:
+            return Fate(known=True)
+        return Fate(known=True, delay_s=max(0.0, packet.arrived_s - packet.sent_at - self._delays[0][1]))
 
     def sent(self, now: float, *, size: int, repeat: bool = False) -> int:
         """Numbers a packet of `size` bytes on the wire; `repeat` marks a retransmission. Returns its 16-bit number."""

@@ -151,3 +151,23 @@ def test_numbers_wrap() -> None:
     assert number == 69_999 & 0xFFFF
     assert fates.report(70.2).loss == 0.0
     assert fates.broken == 0
+
+
+def test_the_fate_of_one_packet_is_known_once_it_is_certain() -> None:
+    fates = Fates()
+    times = send(fates, 6)
+    assert fates.count == 6
+    fates.feedback(0.2, feedback(0, [times[0] + 0.05, None, times[2] + 0.09]))
+    fates.report(0.2)
+    assert not fates.fate(1).known, "it may still come"
+    assert not fates.fate(3).known, "no feedback spoke of it"
+    assert abs((fates.fate(2).delay_s or 0) - 0.04) < 1e-4
+    fates.sent_again(0.22, 1, size=100)
+    fates.feedback(0.3, feedback(3, [t + 0.05 for t in times[3:]]))
+    fates.report(0.3)
+    lost = fates.fate(1)
+    assert lost.known
+    assert lost.delay_s is None
+    fates.feedback(0.4, feedback(1, [0.22 + 0.05]))
+    assert abs((fates.fate(1).delay_s or 0) - (0.22 - times[1])) < 1e-4, "counted from its first sending"
+    assert not fates.fate(6).known
