@@ -76,13 +76,56 @@ def test_a_bad_network_is_one_click_away_and_the_charts_show_it(server, listen: 
     with ear.page.expect_response(lambda response: response.request.method == "PUT"):
         ear.page.locator("#sliders input[name=loss]").fill("10")
     ear.page.wait_for_selector("[data-preset=far][aria-pressed=false]")
+    ear.page.wait_for_selector("#presets .custom", state="visible")
     assert server.get(f"{ear.listener}/network")["down"]["loss"] == pytest.approx(0.1)
     assert server.get(f"{ear.listener}/network")["down"]["delay_ms"] == 150
 
-    ear.page.wait_for_function("parseInt(document.querySelectorAll('.chart .value')[3].textContent) > 250")
+    ear.page.wait_for_function("parseInt(document.querySelector('.chart:nth-child(4) .value').textContent) > 250")
     assert ear.page.locator(".chart .main-svg").count() >= 6
-    assert ear.page.inner_text("#plan").startswith("Plan: ")
+    assert "kb/s" in ear.page.inner_text("#plan")
+    assert ear.page.inner_text("#reason").startswith("Nothing is being sent, so nothing is tried.")
+    assert ear.page.inner_text(".chart:nth-child(6) .value") == "–", "an opinion of silence"
     assert ear.complaints == []
+
+
+def test_another_profile_keeps_the_chosen_network(server, listen: Callable) -> None:
+    ear = listen(server)
+    ear.open("voice=tone")
+    ear.page.click("[data-preset=bad]")
+    ear.page.wait_for_selector("[data-preset=bad][aria-pressed=true]")
+    with ear.page.expect_response(lambda response: response.request.method == "PUT"):
+        ear.page.select_option("#profile", "narration")
+    assert len(ear.listeners) == 2
+    assert server.get(ear.listener)["profile"] == "narration"
+    assert server.get(f"{ear.listener}/network")["preset"] == "bad"
+
+    ear.say("one two three four five six seven eight", voice="tone")
+    ear.wait("sounding", within_s=20)
+    ear.page.select_option("#profile", "navigation")
+    assert "(after this one)" in ear.page.inner_text("#profile-hint")
+    assert len(ear.listeners) == 2, "it cut off what sounds"
+    with ear.page.expect_response(lambda response: response.request.method == "PUT"):
+        ear.page.click("#stop")
+    assert server.get(ear.listener)["profile"] == "navigation"
+    assert server.get(f"{ear.listener}/network")["preset"] == "bad"
+    assert "(after this one)" not in ear.page.inner_text("#profile-hint")
+
+
+def test_a_server_out_of_reach_is_said_and_asked_seldom(server, listen: Callable) -> None:
+    ear = listen(server)
+    ear.open("voice=tone")
+    asked = []
+    ear.page.on("requestfailed", lambda request: asked.append(request.url))
+    ear.page.context.set_offline(True)
+    ear.page.wait_for_selector("#problem-text:has-text('is legato serve running?')", timeout=3000)
+    assert ear.page.is_visible("#reconnect")
+    assert ear.page.is_visible("#network")
+    assert "stale" in ear.page.get_attribute("body", "class")
+    ear.rest(3)
+    assert 1 <= len(asked) <= 4
+    ear.page.context.set_offline(False)
+    ear.page.wait_for_selector("#problem", state="hidden", timeout=5000)
+    assert ear.page.is_hidden("#reconnect")
 
 
 def test_an_outage_is_said_and_heals(server, listen: Callable) -> None:
@@ -124,5 +167,7 @@ def test_the_page_fits_a_phone(server, listen: Callable) -> None:
     ear = listen(server, **PHONE)
     ear.open("voice=tone")
     assert ear.page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert ear.page.locator("#play").bounding_box()["height"] >= 36, "large enough for a thumb"
+    for button in ("#play", "#pause", "[data-preset=bad]", "#voice", "#examples button >> nth=0"):
+        assert ear.page.locator(button).bounding_box()["height"] >= 40, f"{button} is too small for a thumb"
+    assert ear.page.is_hidden("#text-hint .keys"), "a phone has no Ctrl key"
     assert ear.complaints == []

@@ -1,4 +1,4 @@
-/** The sliders of the lab's network, applied while they move. */
+/** The lab's network: presets, and sliders that are applied while they move. What was chosen outlives a connection. */
 
 /** How long a slider rests before it is applied, ms. */
 const REST_MS = 120;
@@ -50,7 +50,7 @@ const SLIDERS = [
   },
   {
     key: "burst",
-    label: "Losses in a row",
+    label: "Length of loss bursts (packets)",
     min: 1,
     max: 10,
     step: 0.5,
@@ -62,7 +62,7 @@ const SLIDERS = [
   {key: "jitter_ms", label: "Jitter", max: 100, value: same, place: same, words: ms},
 ];
 
-/** Presets and sliders; `apply` is called with what `Listener.network` takes and answers what it answers. */
+/** Presets and sliders; `apply` is called with what `Listener.network` takes and answers what it answers, or nothing where it failed. */
 export class NetworkPanel {
   #apply;
   #bothWays;
@@ -72,18 +72,26 @@ export class NetworkPanel {
   #moving = false;
   /** @type {Record<string, any>} */
   #down = {};
+  /** As the server last answered. @type {Record<string, any>} */
+  #known = {down: {}};
+  #custom;
 
   /**
    * @param {{presets: HTMLElement, sliders: HTMLElement, bothWays: HTMLInputElement}} places
-   * @param {(changes: object) => Promise<Record<string, any>>} apply
+   * @param {(changes: object) => Promise<Record<string, any> | undefined>} apply
    */
   constructor({presets, sliders, bothWays}, apply) {
     this.#apply = apply;
     this.#bothWays = bothWays;
     this.#buttons = PRESETS.map((preset) => presetButton(presets, preset, () => this.#choose(preset.name)));
+    this.#custom = presets.appendChild(document.createElement("span"));
+    Object.assign(this.#custom, {className: "custom", textContent: "custom", hidden: true});
     this.#controls = SLIDERS.map((slider) => sliderControl(sliders, slider, () => this.#moved()));
     bothWays.addEventListener("change", () => this.#moved());
   }
+
+  /** What was chosen here, as `apply` takes it; undefined before anything was. @type {Record<string, any> | undefined} */
+  chosen;
 
   /** Capacity down to the listener in kb/s, null where there is no limit. */
   get capacity() {
@@ -92,6 +100,7 @@ export class NetworkPanel {
 
   /** Puts the sliders where the network is. @param {Record<string, any>} network */
   show(network) {
+    if ("up" in network) this.#known = network;
     this.#down = network.down;
     this.#press(network.preset ?? "");
     this.#controls.forEach(({input, output}, index) => {
@@ -107,7 +116,7 @@ export class NetworkPanel {
   async #choose(preset) {
     clearTimeout(this.#timer);
     this.#moving = false;
-    this.show(await this.#apply({preset}));
+    await this.#put({preset}, {preset});
   }
 
   /** Words follow the slider at once, the network when it rests. */
@@ -116,14 +125,23 @@ export class NetworkPanel {
     const values = Object.fromEntries(SLIDERS.map(({key, value}, index) => [key, value(Number(this.#controls[index].input.value))]));
     this.show({down: {...this.#down, ...values}});
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(async () => {
+    this.#timer = setTimeout(() => {
       this.#moving = false;
-      this.show(await this.#apply(this.#bothWays.checked ? {down: values, up: values} : {down: values}));
+      const changes = this.#bothWays.checked ? {down: values, up: values} : {down: values};
+      void this.#put(changes, {...(this.chosen ?? {preset: this.#known.preset ?? "clean"}), ...changes});
     }, REST_MS);
+  }
+
+  /** @param {object} changes @param {object} chosen all that was chosen, with these changes */
+  async #put(changes, chosen) {
+    const answer = await this.#apply(changes);
+    if (answer) this.chosen = chosen;
+    this.show(answer ?? this.#known);
   }
 
   /** @param {string} name */
   #press(name) {
+    this.#custom.hidden = name !== "";
     PRESETS.forEach((preset, index) => this.#buttons[index].setAttribute("aria-pressed", String(preset.name === name)));
   }
 }
@@ -144,12 +162,15 @@ function presetButton(parent, {name, label, title}, onclick) {
 
 /** @param {HTMLElement} parent @param {Slider} slider @param {() => void} oninput */
 function sliderControl(parent, {key, label, min = 0, max, step = 1}, oninput) {
-  const row = document.createElement("label");
+  const row = document.createElement("div");
+  const name = document.createElement("label");
   const input = document.createElement("input");
   const output = document.createElement("output");
-  Object.assign(input, {type: "range", min: String(min), max: String(max), step: String(step), name: key});
+  row.className = "slider";
+  Object.assign(input, {type: "range", id: `network-${key}`, min: String(min), max: String(max), step: String(step), name: key});
+  Object.assign(name, {htmlFor: input.id, textContent: label});
   input.addEventListener("input", oninput);
-  row.append(label, output, input);
+  row.append(name, output, input);
   parent.append(row);
   return {input, output};
 }

@@ -6,37 +6,38 @@
  */
 
 import {Charts} from "./charts.js";
-import {EXAMPLES} from "./examples.js";
+import {Choices} from "./choices.js";
+import {offerExamples} from "./examples.js";
 import {connect, request} from "./legato.js";
 import {NetworkPanel} from "./network.js";
-import {describe, explain} from "./plan.js";
+import {showPlan} from "./plan.js";
 import {Transcript} from "./words.js";
 
 const POLL_MS = 250;
+/** Between questions that stay without an answer, ms; the last again and again. */
+const RETRY_MS = [1000, 2000];
+/** A server that ended the connection may still answer while it stops: asked after so long, ms. */
+const PROBE_MS = [100, 1000, 2000, 2000];
+const UNREACHABLE = "The server cannot be reached: is legato serve running?";
 const address = new URLSearchParams(location.search);
 let token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 /** @type {import("./legato.js").Listener} */
 let listener;
-/** @type {{name: string, summary: string, tiers: string[]}[]} */
-let voices = [];
-/** @type {{name: string, summary: string}[]} */
-let profiles = [];
+/** Whether the server answered last time. */
+let reachable = true;
 let hasLab = false;
 let poll = 0;
 
 const $ = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
 const transcript = new Transcript($("transcript"));
 const charts = new Charts($("charts"));
-const network = new NetworkPanel(
-  {presets: $("presets"), sliders: $("sliders"), bothWays: $("both-ways")},
-  async (changes) => {
-    try {
-      return await listener.network(changes);
-    } catch (error) {
-      complain(error);
-      return listener.network();
-    }
-  },
+const network = new NetworkPanel({presets: $("presets"), sliders: $("sliders"), bothWays: $("both-ways")}, (changes) =>
+  listener.network(changes).catch(complain),
+);
+const choices = new Choices(
+  {voice: {list: $("voice"), hint: $("voice-hint")}, profile: {list: $("profile"), hint: $("profile-hint")}},
+  address,
+  {busy: () => transcript.active.length > 0, rejoin: join},
 );
 
 /** Shows what went wrong, as a sentence. @param {any} error */
@@ -56,24 +57,35 @@ async function attempt(what) {
 
 /** Connects, or connects again. */
 function join() {
-  listener?.close();
+  const left = listener;
+  // What the old one says of its end concerns nobody any more.
+  listener = /** @type {any} */ (undefined);
+  left?.close();
+  transcript.lose();
+  clearTimeout(poll);
+  reachable = true;
+  choices.pending = false;
   $("problem").hidden = true;
   const pinned = Number(address.get("buffer"));
   listener = connect({
     token,
-    voice: $("voice").value || address.get("voice") || undefined,
-    profile: $("profile").value || address.get("profile") || undefined,
+    voice: choices.asked("voice"),
+    profile: choices.asked("profile"),
     audio: $("audio"),
     jitterBufferTarget: pinned > 0 ? pinned : undefined,
   });
   listener.addEventListener("state", onState);
   listener.addEventListener("audible", onAudible);
+  const joined = listener;
   listener.addEventListener("event", (event) => {
+    if (joined !== listener) return;
     transcript.take(/** @type {CustomEvent} */ (event).detail);
     showControls();
+    if (transcript.active.length) return;
+    choices.settle();
+    if (choices.pending) join();
   });
   listener.addEventListener("error", (event) => complain(/** @type {CustomEvent} */ (event).detail));
-  const joined = listener;
   joined.connected.then(onConnected, (error) => {
     if (joined !== listener) return;
     if (error.status === 401) $("access").hidden = false;
@@ -90,7 +102,8 @@ function onState(event) {
 }
 
 /** Where something silences the page while speech sounds (a phone call, for one), the speech waits. */
-function onAudible() {
+function onAudible(/** @type {Event} */ event) {
+  if (event.target !== listener) return;
   if (listener.audible) release();
   else if (soundingState() === "sounding") listener.pause();
   showControls();
@@ -103,19 +116,44 @@ function release() {
 
 /** @param {string} state @param {string} message */
 function showState(state, message) {
-  $("state").textContent = state === "closed" ? "not connected" : state;
-  $("state").dataset.state = state;
+  const up = state === "connecting" || state === "connected";
+  $("state").textContent = state === "closed" ? "not connected" : reachable ? state : "server unreachable";
+  $("state").dataset.state = reachable || !up ? state : "disconnected";
   $("state").title = message;
-  $("reconnect").hidden = state === "connecting" || state === "connected";
-  if (state === "disconnected") complain({message});
-  if (state === "connected") $("problem").hidden = true;
+  $("reconnect").hidden = reachable && up;
+  document.body.classList.toggle("stale", !reachable || state !== "connected");
+  // Without a listener there is no network to change; what was chosen waits for the next one.
+  $("network").inert = !reachable || state === "closed" || state === "connecting";
+  if (!reachable) complain({message: UNREACHABLE});
+  else if (state === "disconnected") complain({message});
+  else if (state === "connected") $("problem").hidden = true;
   if (state === "closed") {
     clearTimeout(poll);
     transcript.lose();
-    $("network").hidden = true;
     if ($("access").hidden && $("problem").hidden) complain({message});
+    void probe(listener);
   }
   showControls();
+}
+
+/** @param {boolean} now */
+function setReachable(now) {
+  if (now === reachable) return;
+  reachable = now;
+  showState(listener.state, now ? "" : UNREACHABLE);
+}
+
+/** After the end of a connection: did the server end with it? @param {import("./legato.js").Listener} ended */
+async function probe(ended) {
+  for (const pause of PROBE_MS) {
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    if (ended !== listener || !reachable) return;
+    try {
+      await request("healthz");
+    } catch (error) {
+      if (ended === listener && /** @type {any} */ (error).status === 0) setReachable(false);
+    }
+  }
 }
 
 async function onConnected() {
@@ -128,10 +166,10 @@ async function onConnected() {
   await look(joined);
 }
 
-/** The lab answers 404 where the server runs without it. */
+/** A new connection begins with a clean network; what was chosen holds on. The lab answers 404 where there is none. */
 async function showNetwork() {
   try {
-    network.show(await listener.network());
+    network.show(await listener.network(network.chosen));
     hasLab = true;
   } catch (error) {
     if (/** @type {any} */ (error).status !== 404) throw error;
@@ -141,35 +179,38 @@ async function showNetwork() {
 }
 
 /**
- * Asks four times a second what the listener is, until it is closed.
+ * Asks four times a second what the listener is, until it is closed; seldom where the server does not answer.
  * @param {import("./legato.js").Listener} joined
+ * @param {number} [failures] in a row
  * @returns {Promise<void>}
  */
-async function look(joined) {
+async function look(joined, failures = 0) {
   if (joined !== listener || joined.state === "closed") return;
   const begun = performance.now();
+  let pause = POLL_MS;
   try {
     const snapshot = await joined.snapshot();
-    show(snapshot);
+    if (joined !== listener) return;
+    failures = 0;
+    setReachable(true);
+    if (joined.state !== "closed") show(snapshot);
   } catch (error) {
-    // While disconnected the server may be out of reach too; the state says so already.
-    if (joined.state === "connected") complain(error);
+    if (joined !== listener || joined.state === "closed") return;
+    pause = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)];
+    const {status} = /** @type {any} */ (error);
+    setReachable(status !== 0);
+    // While disconnected the state says it already.
+    if (status !== 0 && joined.state === "connected") complain(error);
   }
-  poll = setTimeout(() => look(joined), Math.max(50, POLL_MS - (performance.now() - begun)));
+  poll = setTimeout(() => look(joined, failures), Math.max(50, pause - (performance.now() - begun)));
 }
 
 /** @param {Record<string, any>} snapshot */
 function show(snapshot) {
-  const voice = voices.find(({name}) => name === snapshot.voice);
-  if (!$("voice").value) select("voice", snapshot.voice);
-  if (!$("profile").value) select("profile", snapshot.profile);
-  charts.tiers = [...(snapshot.reports?.compute?.tiers ?? voice?.tiers ?? [])].reverse();
+  choices.show(snapshot);
+  charts.tiers = [...(snapshot.reports?.compute?.tiers ?? choices.tiers(snapshot.voice))].reverse();
   charts.add({at: performance.now() / 1000, snapshot, capacity: hasLab ? network.capacity : null});
-  if (snapshot.plan) {
-    const strong = document.createElement("strong");
-    strong.textContent = describe(snapshot.plan);
-    $("plan").replaceChildren("Plan: ", strong, document.createElement("br"), `Reason: ${explain(snapshot.plan)}`);
-  }
+  if (snapshot.plan) showPlan($("plan"), $("reason"), snapshot);
 }
 
 /** @returns {"sounding" | "paused" | undefined} */
@@ -186,6 +227,7 @@ function showControls() {
   $("stop").disabled = !active.length;
   $("interrupt").disabled = !active.length;
   $("clear").disabled = !active.some(({state}) => state === "queued");
+  $("said").hidden = !$("transcript").childElementCount;
   $("tap").hidden = listener.audible !== false || listener.state === "closed" || !(held.length || active.length);
 }
 
@@ -197,7 +239,7 @@ async function speak(interrupt) {
   const text = $("text").value;
   if (!text.trim()) return complain({message: "There is no text to speak: write something first."});
   if (listener.state === "closed") join();
-  const options = {voice: $("voice").value || undefined, profile: $("profile").value || undefined};
+  const options = {voice: choices.chosen("voice"), profile: choices.chosen("profile")};
   const say = () => transcript.begin(interrupt ? listener.interrupt(text, options) : listener.say(text, options), text);
   if (await listener.play()) say();
   else held.push(say);
@@ -211,40 +253,9 @@ async function tap() {
   showControls();
 }
 
-/** @param {"voice" | "profile"} what @param {string} name */
-function select(what, name) {
-  $(what).value = name;
-  showHints();
-}
-
-function showHints() {
-  for (const [what, list] of /** @type {const} */ ([["voice", voices], ["profile", profiles]])) {
-    const chosen = list.find(({name}) => name === $(what).value);
-    $(`${what}-hint`).textContent = chosen ? `${chosen.name}: ${chosen.summary.replace(/\.$/, "")}.` : "";
-  }
-}
-
-async function fillChoices() {
-  const headers = token ? {Authorization: `Bearer ${token}`} : undefined;
-  const [ofVoices, ofProfiles] = await Promise.all(
-    ["v1/voices", "v1/profiles"].map(async (path) => (await request(path, {headers})).json()),
-  );
-  [voices, profiles] = [ofVoices, ofProfiles];
-  for (const [what, list] of /** @type {const} */ ([["voice", voices], ["profile", profiles]])) {
-    const names = list.map(({name}) => name);
-    $(what).replaceChildren(...names.map((name) => new Option(name)));
-    select(what, names.includes(address.get(what) ?? "") ? address.get(what) ?? "" : "");
-  }
-}
-
 function wire() {
-  $("text").value = address.get("text") ?? EXAMPLES.Greeting;
-  for (const [name, text] of Object.entries(EXAMPLES)) {
-    const button = document.createElement("button");
-    Object.assign(button, {type: "button", className: "chip", textContent: name});
-    button.addEventListener("click", () => ($("text").value = text));
-    $("examples").append(button);
-  }
+  offerExamples($("examples"), $("text"), address.get("text"));
+  $("fine").open = matchMedia("(min-width: 62rem)").matches;
   $("play").addEventListener("click", () => attempt(() => speak(false)));
   $("interrupt").addEventListener("click", () => attempt(() => speak(true)));
   $("pause").addEventListener("click", () => ($("pause").textContent === "Pause" ? listener.pause() : listener.resume()));
@@ -253,12 +264,6 @@ function wire() {
   $("tap").addEventListener("click", () => attempt(tap));
   $("reconnect").addEventListener("click", join);
   $("problem-close").addEventListener("click", () => ($("problem").hidden = true));
-  $("voice").addEventListener("change", showHints);
-  $("profile").addEventListener("change", () => {
-    showHints();
-    // What is asked of the receiver is the listener's: a new connection takes it up, unless speech would be cut off.
-    if (!transcript.active.length) join();
-  });
   $("access").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
     token = $("token").value;
@@ -273,7 +278,7 @@ function wire() {
 async function begin() {
   join();
   try {
-    await fillChoices();
+    await choices.fill(token);
   } catch (error) {
     // Without its token the page asks for it, and begins again with it.
     if (/** @type {any} */ (error).status !== 401) complain(error);

@@ -23,7 +23,7 @@ export async function request(url, init) {
   try {
     response = await fetch(url, init);
   } catch {
-    throw new LegatoError("The server cannot be reached.", 0);
+    throw new LegatoError("The server cannot be reached: is legato serve running?", 0);
   }
   if (response.ok) return response;
   const fallback = `The server answered ${`${response.status} ${response.statusText}`.trim()}.`;

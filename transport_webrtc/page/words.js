@@ -2,6 +2,15 @@
 
 /** How many ended utterances stay on the page. */
 const KEPT = 5;
+/** Before each state's name. */
+const SIGNS = /** @type {Record<string, string>} */ ({
+  queued: "…",
+  sounding: "▶",
+  paused: "⏸",
+  finished: "✓",
+  interrupted: "✂",
+  failed: "✕",
+});
 
 /** @typedef {{text: string, start: number, end: number}} Word times in ticks of the utterance */
 
@@ -78,8 +87,11 @@ export class Transcript {
     if (!word) return;
     const {offsetTop: top, offsetHeight: height} = word;
     const {scrollTop, clientHeight} = this.#list;
-    if (top < scrollTop || top + 2 * height > scrollTop + clientHeight) {
-      this.#list.scrollTop = top - clientHeight / 2;
+    // Rows are equally high, so that a list that begins with a whole row ends with one.
+    const row = parseFloat(getComputedStyle(this.#list).lineHeight);
+    const inRow = top + height / 2;
+    if (inRow < scrollTop || inRow + 1.5 * row > scrollTop + clientHeight) {
+      this.#list.scrollTop = Math.max(0, Math.floor(inRow / row) - 1) * row;
     }
   }
 }
@@ -101,7 +113,7 @@ class Utterance {
     this.#words.className = "words";
     this.#words.textContent = text;
     this.#label.className = "state";
-    this.item.append(this.#words, this.#label);
+    this.item.append(this.#label, this.#words);
     this.show({event: "queued"});
   }
 
@@ -142,7 +154,7 @@ class Utterance {
     if (!state) return;
     this.state = state;
     this.item.dataset.state = state;
-    this.#label.textContent = event.message ? `${state}: ${event.message}` : state;
+    this.#label.textContent = `${SIGNS[state]} ${event.message ? `${state}: ${event.message}` : state}`;
     if (state === "finished") this.light(Infinity);
     if (state === "interrupted" || state === "failed") this.#words.querySelector(".current")?.classList.replace("current", "spoken");
   }
