@@ -5,6 +5,7 @@ A packet that a feedback says was not received is only believed to be lost once 
 packet that no feedback speaks of, because the feedback itself was lost, is unknown: it is neither lost nor arrived.
 """
 
+from bisect import insort
 from collections import deque
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ KEEP = 2048
 """Packets remembered: 40 s at 20 ms."""
 CLOCK_S = 0.002
 """By how much arrival times and the drift of two clocks may be wrong."""
+WINDOW_S = 0.5
+LEAST_SPAN_S = 0.2
+"""Over which rates are told, and the least for which one is."""
 BASE_WINDOW_S = 30.0
 """The lowest one-way delay of this long is taken as the path without a queue; clocks drift, routes change."""
 
@@ -58,6 +62,39 @@ class _Packet:
     """When it was first sent again, unchanged."""
 
 
+class _Window:
+    """The bytes of the last half second."""
+
+    def __init__(self) -> None:
+        self._packets: deque[tuple[float, int]] = deque()
+        """(at, bytes), in the order of time."""
+        self._bytes = 0
+
+    def add(self, at: float, size: int) -> None:
+        """Packets may come a little out of order."""
+        if self._packets and at < self._packets[-1][0]:
+            insort(self._packets, (at, size))
+        else:
+            self._packets.append((at, size))
+        self._bytes += size
+        self._forget(self._packets[-1][0] - WINDOW_S)
+
+    def rate_until(self, now: float) -> float | None:
+        """bit/s over the half second before `now`; None where there was nothing."""
+        self._forget(now - WINDOW_S)
+        return 8 * self._bytes / WINDOW_S if self._packets else None
+
+    def rate_between(self) -> float | None:
+        """bit/s from the first packet to the last; None where they are too near each other to tell."""
+        if not self._packets or (span := self._packets[-1][0] - self._packets[0][0]) < LEAST_SPAN_S:
+            return None
+        return 8 * (self._bytes - self._packets[0][1]) / span
+
+    def _forget(self, before: float) -> None:
+        while self._packets and self._packets[0][0] < before:
+            self._bytes -= self._packets.popleft()[1]
+
+
 class _Unwrap:
     """Extends a counter of a few bits to one without bounds."""
 
@@ -90,9 +127,7 @@ class Fates:
         self._queue_delay_s: float | None = None
         self._fresh: list[tuple[float, float, int]] = []
         """Not yet told to a report: (sent at, arrival − sending on two clocks, bytes)."""
-        self._arrived: list[tuple[float, int]] = []
-        self._received_rate: float | None = None
-        self._sent: deque[tuple[float, int]] = deque(maxlen=KEEP)
+        self._arrived, self._sent = _Window(), _Window()
         self._last_feedback: float | None = None
         self.broken = 0
         """Feedback packets that could not be read or speak of packets never sent."""
@@ -122,7 +157,7 @@ class Fates:
         self._next += 1
         self._packets[number] = _Packet(sent_at=now, size=size, repeat=repeat)
         self._packets.pop(number - KEEP, None)
-        self._sent.append((now, size))
+        self._sent.add(now, size)
         return number & 0xFFFF
 
     def sent_again(self, now: float, number: int, *, size: int) -> None:
@@ -131,7 +166,7 @@ class Fates:
         Should a feedback then say that it arrived, that was the first one only if it came earlier than the second
         could have.
         """
-        self._sent.append((now, size))
+        self._sent.add(now, size)
         packet = self._packets.get(self._unbounded(number))
         if packet is not None and packet.repeated_at is None:
             packet.repeated_at = now
@@ -153,7 +188,7 @@ class Fates:
                 continue
             packet.arrived_s = reference_s + arrival_us / 1e6
             packet.lost = self._was_repaired(packet, packet.arrived_s)
-            self._arrived.append((packet.arrived_s, packet.size))
+            self._arrived.add(packet.arrived_s, packet.size)
             self._delay(packet)
         self._newest = max(self._newest, base + len(feedback.arrivals_us) - 1)
 
@@ -179,8 +214,9 @@ class Fates:
         self._queue_delay_s = delay - self._delays[0][1]
         self._fresh.append((packet.sent_at, delay, packet.size))
 
-    def report(self, now: float, *, rtt_s: float | None = None) -> NetworkReport:
-        """What has been settled since the report before: loss before any repair, queueing delay, rates."""
+    def report(self, now: float, *, rtt_s: float | None = None, jitter_s: float | None = None) -> NetworkReport:
+        """What has been settled since the report before: loss before any repair, queueing delay, rates; and a round
+        trip and jitter that others measured."""
         mask = self._settle()
         known = [lost for lost in mask if lost is not None]
         queue_delay_s, self._queue_delay_s = self._queue_delay_s, None
@@ -188,12 +224,13 @@ class Fates:
             at=now,
             source=Source.TWCC,
             rtt_s=rtt_s,
+            jitter_s=jitter_s,
             loss=sum(known) / len(known) if known else None,
             packets=len(known) or None,
             lost_mask=tuple(mask) or None,
             queue_delay_s=queue_delay_s,
-            received_rate=self._rate_received(),
-            sent_rate=self._rate_sent(now),
+            received_rate=self._arrived.rate_between(),
+            sent_rate=self._sent.rate_until(now),
             arrivals=self._arrivals(),
         )
 
@@ -219,20 +256,3 @@ class Fates:
                 mask.append(packet.lost or packet.arrived_s is None if packet.covered else None)
             self._settled = number + 1
         return mask
-
-    def _rate_received(self) -> float | None:
-        """Over the last half second of the listener's clock, bit/s; None until that much was seen."""
-        if not self._arrived:
-            return None
-        self._arrived.sort()
-        newest = self._arrived[-1][0]
-        self._arrived = [(at, size) for at, size in self._arrived if at > newest - 0.5]
-        oldest = self._arrived[0][0]
-        if newest - oldest < 0.2:
-            return None
-        return 8 * sum(size for _, size in self._arrived[1:]) / (newest - oldest)
-
-    def _rate_sent(self, now: float) -> float | None:
-        while self._sent and self._sent[0][0] < now - 0.5:
-            self._sent.popleft()
-        return 8 * sum(size for _, size in self._sent) / 0.5 if self._sent else None
