@@ -4,7 +4,6 @@ Transport-wide feedback knows loss and delay packet by packet but no round trip,
 without the first the channel's counters speak, without both the receiver reports of RTCP.
 """
 
-import dataclasses
 from collections.abc import Callable
 
 from aiortc import RTCDataChannel, RTCRtpSender
@@ -122,11 +121,9 @@ class PathFacts:
 
     def _tell(self, now: float) -> None:
         extra = self._known(now)
-        report = self.wide.fates.report(now, rtt_s=extra.rtt_s if extra else None)
-        if extra is not None and extra.jitter_s is not None:
-            report = dataclasses.replace(report, jitter_s=extra.jitter_s)
+        rtt_s, jitter_s = (extra.rtt_s, extra.jitter_s) if extra else (None, None)
         self._untold, self._told_at = False, now
-        self._on_network(report)
+        self._on_network(self.wide.fates.report(now, rtt_s=rtt_s, jitter_s=jitter_s))
 
     def _channel_report(self, report: NetworkReport) -> None:
         if report.rtt_s is not None:
