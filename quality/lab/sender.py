@@ -68,12 +68,10 @@ class Sender:
 
     def due(self, tick: int, plan: Plan, *, sounding: bool) -> Packet | None:
         """The packet that leaves at `tick` (48 kHz), if one does."""
-        if tick < self._next_tick and not (sounding and not self.frames):
-            return None
         if not sounding:
-            self._next_tick = tick + round(plan.idle_gap_s * TICK_RATE)
-            self._earlier.clear()
-            return self._packed(Block(tick, TICK_RATE // 50, True), (), IDLE_BYTES)
+            return self._silence(tick, plan)
+        if tick < self._next_tick:
+            return None
         rung, protection = plan.rung, plan.protection
         frame = Block(tick, rung.frame_ms * TICK_RATE // 1000)
         self._next_tick = tick + frame.ticks
