@@ -52,18 +52,22 @@ def send(link: Connection, contender: str, recording: str, sessions: int, second
 
 async def _send(link: Connection, name: str, samples: Any, sessions: int, seconds: float) -> None:
     from ..media.sending import Lateness
+    from ..punctuality import ask_for_punctuality, settle
     from .contenders import Contender, Legato, Stock
 
     contender: Contender
     if name == "stock":
         contender = Stock(samples)
     else:
+        ask_for_punctuality()  # as `legato serve` does
         contender = Legato(samples, sessions=sessions, seconds=seconds, protected=name == "legato")
     link.send([await contender.answer(offer) for offer in await _received(link)])
     async with asyncio.timeout(CONNECT_S):
         while contender.connected() < sessions:  # noqa: ASYNC110 - connections tell each on its own
             await asyncio.sleep(0.05)
     await asyncio.sleep(SETTLE_S)
+    if name != "stock":
+        settle()
     link.send("connected")
     while (asked := await _received(link)) is not None:
         lateness, packets, repeats = contender.lateness(), contender.packets(), contender.repeats()

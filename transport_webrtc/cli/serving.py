@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import socket
 import sys
 from types import FrameType
@@ -12,8 +13,11 @@ from fastapi import FastAPI
 
 from ..app import create_app
 from ..connections import files_allowed, limited, most_connections
+from ..punctuality import ask_for_punctuality, settle
 from ..settings import Settings
 from .progress import VoiceProgress
+
+log = logging.getLogger(__name__)
 
 LEAVING_S = 5
 """For answers under way when the server stops."""
@@ -34,6 +38,7 @@ class Server(uvicorn.Server):
         """The voices could not be started."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        log.info("Media is scheduled as %s.", ask_for_punctuality())
         await super().startup(sockets=sockets)
         self._announcing = asyncio.create_task(self._announce())
 
@@ -60,6 +65,7 @@ class Server(uvicorn.Server):
         finally:
             self._warming.close()  # before anything is printed where the bars were
         if not self.failed:
+            settle()
             typer.echo(f"It is warm: open {self._address} and press Play.")
 
 
