@@ -36,12 +36,13 @@ from .steering import Steering
 
 log = logging.getLogger(__name__)
 
-STEP_S = 0.1
-"""Between two plans."""
+STEP_S = 0.2
+"""Between two plans, unless a report shows a queue of `HURRY_S`, which is answered at once."""
+HURRY_S = 0.02
 CONNECTING_S = 30.0
 """A listener that has not connected by then is closed."""
 VANISHED_S = 30.0
-"""So is one of which nothing has been heard for so long; ICE consent (RFC 7675) runs out in the same time."""
+"""So is one of which nothing was heard for so long; ICE consent (RFC 7675) runs out in the same time."""
 NARROW = 40_000
 """bit/s on the wire; a plan of no more than that leaves little room for pings and events beside the speech."""
 HEARD_AFTER_S = 0.06
@@ -290,11 +291,11 @@ class Listener:
     def _network_report(self, report: NetworkReport) -> None:
         self._steering.on_network(report)
         self._observer.network(report)
-        one_way_s = self._steering.one_way_s
-        if one_way_s is not None:
-            heard = self._steering.heard
-            buffered = heard.buffered_s if heard and heard.buffered_s is not None else HEARD_AFTER_S
-            self._speaker.heard(one_way_s + buffered)
+        if (one_way_s := self._steering.one_way_s) is not None:
+            buffered = self._steering.heard.buffered_s if self._steering.heard else None
+            self._speaker.heard(one_way_s + (HEARD_AFTER_S if buffered is None else buffered))
+        if report.queue_delay_s is not None and report.queue_delay_s > HURRY_S and self._closing is None:
+            self._step(report.at)
 
     def _heard_report(self, report: HeardReport) -> None:
         self._steering.on_heard(dataclasses.replace(report, position=self._speaker.position(report.at)))

@@ -54,7 +54,6 @@ def test_steps_are_exact_and_nothing_is_late_across_every_change(virtually):
             track.apply(
                 plan(12_000 + 4_000 * (number % 6), bandwidth, frame_ms, fec=number % 2 == 0, loss_hint=number % 30)
             )
-            track.complexity = number % 11
             packet = await track.recv()
             began = loop.time() if began is None else began
             assert packet.pts == expected
