@@ -44,7 +44,10 @@ def read(folder: Path) -> list[Row]:
     if not file.is_file():
         raise ValueError(f"There are no rows of legato bench network in {folder}.")
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-    return [row for row in rows if row["valid"] and row["sender"] in SENDERS and row["concealed_share"] is not None]
+    known = [row for row in rows if row["valid"] and row["sender"] in SENDERS and row["concealed_share"] is not None]
+    if not known:
+        raise ValueError(f"{folder} has no valid row of {', '.join(SENDERS)}, which are what can be simulated.")
+    return known
 
 
 def compare(rows: Sequence[Row], *, profile: str, on_row: Callable[[Row], None]) -> list[Row]:

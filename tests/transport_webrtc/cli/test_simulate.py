@@ -89,6 +89,8 @@ def test_a_bench_s_rows_are_simulated_as_they_were(tmp_path):
     assert found[1]["concealed_share_simulated"] == 0
     assert legato("--against", str(tmp_path / "none")).exit_code == 2
     assert legato("--against", str(tmp_path)).exit_code == 0
+    (tmp_path / "rows.jsonl").write_text(json.dumps(rows[3]))
+    assert legato("--against", str(tmp_path)).exit_code == 2
 
 
 @pytest.mark.parametrize(
