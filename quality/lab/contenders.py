@@ -1,5 +1,7 @@
 """Who is compared: controllers by the names that the command line takes, the network adaptor among them."""
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 
 from adaptive.control.base import Controller
@@ -13,6 +15,7 @@ from .baselines import NetworkAdaptor
 ADAPTIVE, ANA, ORACLE = "adaptive", "ana", "oracle"
 FIXED = ("fixed:12000", "fixed:16000", "fixed:24000", "fixed:32000", "fixed:32000+fec")
 """None dearer on the wire than the plan that the others start from."""
+ROUNDING_S = 1e-9
 DEFAULT = (ADAPTIVE, ANA, *FIXED, ORACLE)
 
 
@@ -28,10 +31,10 @@ def make(name: str, *, profile: Profile) -> Controller:
 class Scheduled:
     """A controller that follows a schedule of plans, whatever is reported."""
 
-    def __init__(self, plans: tuple[Plan, ...], *, every_s: float) -> None:
-        """Each of `plans` holds for `every_s`, the first from the first question on, the last for ever."""
-        self._plans = plans
-        self._every_s = every_s
+    def __init__(self, schedule: Sequence[tuple[float, Plan]]) -> None:
+        """Plans with the seconds, since the first question, from which they hold; the first holds before too."""
+        self._times = [at for at, _ in schedule]
+        self._plans = [plan for _, plan in schedule]
         self._began: float | None = None
         self._tiers: tuple[str, ...] = ()
 
@@ -55,6 +58,5 @@ class Scheduled:
         """The one whose time it is."""
         if self._began is None:
             self._began = now
-        place = int((now - self._began) / self._every_s + 1e-6)
-        plan = self._plans[min(place, len(self._plans) - 1)]
+        plan = self._plans[max(0, bisect_right(self._times, now - self._began + ROUNDING_S) - 1)]
         return replace(plan, tier=self._tiers[0]) if self._tiers and plan.tier not in self._tiers else plan

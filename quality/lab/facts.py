@@ -5,10 +5,9 @@ in it; the pings' own reports go to the controller only where it does not.
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from adaptive.control.base import Controller
 from adaptive.control.fates import Fates, Feedback
 from adaptive.control.reports import HeardReport, NetworkReport, Source
 
@@ -27,8 +26,8 @@ BASE_WINDOW_S = 30.0
 class Facts:
     """Those of one listener."""
 
-    def __init__(self, controller: Controller) -> None:
-        self._controller = controller
+    def __init__(self, *, on_network: Callable[[NetworkReport], None], on_heard: Callable[[HeardReport], None]) -> None:
+        self._on_network, self._on_heard = on_network, on_heard
         self.fates = Fates()
         self._told_at = float("-inf")
         self._untold = False
@@ -45,7 +44,7 @@ class Facts:
         self._tell(now)
 
     def tick(self, now: float, *, rate: float) -> bool:
-        """Ten times a second, with the plan's wire rate: whether a ping is to leave now."""
+        """With every plan, and its wire rate: whether a ping is to leave now."""
         if self._untold:
             self._tell(now)
         if now < self._next_ping:
@@ -64,7 +63,7 @@ class Facts:
         while self._base[0][0] < now - BASE_WINDOW_S:
             self._base.popleft()
         if not self._is_wide(now):
-            self._controller.on_network(
+            self._on_network(
                 NetworkReport(
                     at=now,
                     source=Source.FEEDBACK,
@@ -75,7 +74,7 @@ class Facts:
             )
         before, self._counters = self._counters, counters
         if before is not None and counters["total"] > before["total"]:
-            self._controller.on_heard(_heard(now, before, counters, start_tick=start_tick))
+            self._on_heard(_heard(now, before, counters, start_tick=start_tick))
 
     def _is_wide(self, now: float) -> bool:
         last = self.fates.last_feedback
@@ -89,7 +88,7 @@ class Facts:
         if known is not None:
             report = replace(report, jitter_s=known[2])
         self._untold, self._told_at = False, now
-        self._controller.on_network(report)
+        self._on_network(report)
 
 
 def _heard(now: float, before: Mapping[str, float], after: Mapping[str, float], *, start_tick: int) -> HeardReport:

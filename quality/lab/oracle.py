@@ -15,17 +15,15 @@ from adaptive.control.profiles import Profile
 from .contenders import Scheduled
 from .foresight import CHOICE, PROTECTIONS, STEP_S, Action, actions, allowed, draft, foresee
 from .scenarios import LEAD_IN_S, Scenario
-from .simulator import Simulation, simulate
+from .simulator import Schedule, Simulation, simulate
 
-EVERY_S = 0.1
-"""Between two plans of a schedule, as between two of any controller."""
 TRIES = 100
 """Simulations of changed schedules."""
 STRETCHES_S = (1, 2, 4, 8, 16)
+TIER = "full"
+"""Stands for the voice's best."""
 ENOUGH = 1e-3
 """Of mean opinion: less is no improvement."""
-
-Schedule = tuple[Plan, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +41,7 @@ class Best:
 
 def recorded(simulation: Simulation) -> Schedule:
     """The plans of a simulation as a schedule that repeats it exactly."""
-    return tuple(look.plan for look in simulation.looks)
+    return simulation.plans
 
 
 def search(
@@ -58,17 +56,14 @@ def search(
 ) -> Best:
     """The best schedule found in `tries` changes (None: the usual number); `on_try` is told of every simulation and of
     the best mean opinion so far."""
-    count = round((LEAD_IN_S + seconds) / EVERY_S) + 1
-    tier = "full"
 
     def tried(schedule: Schedule) -> Best:
-        controller = Scheduled(schedule, every_s=EVERY_S)
-        result = simulate(scenario, controller, profile=profile, seconds=seconds, seed=seed)
+        result = simulate(scenario, Scheduled(schedule), profile=profile, seconds=seconds, seed=seed)
         return Best(schedule=schedule, simulation=result)
 
     best: Best | None = None
     number = 0
-    for schedule in [*rivals, *_drafts(scenario, profile=profile, seconds=seconds, count=count, tier=tier)]:
+    for schedule in [*rivals, *_drafts(scenario, profile=profile, seconds=seconds)]:
         found = tried(schedule)
         best = found if best is None or found.opinion > best.opinion else best
         number += 1
@@ -86,23 +81,23 @@ def search(
     return best
 
 
-def _drafts(scenario: Scenario, *, profile: Profile, seconds: int, count: int, tier: str) -> list[Schedule]:
+def _drafts(scenario: Scenario, *, profile: Profile, seconds: int) -> list[Schedule]:
     """What the programme proposes for every delay, and its commonest actions held throughout."""
     path = foresee(scenario, seconds=seconds)
     steps = round((LEAD_IN_S + seconds) / STEP_S)
-    per_step = round(STEP_S / EVERY_S)
     choices = actions(profile)
     schedules: list[Schedule] = []
     for delay_s in sorted({choice.delay_s for choice in choices}):
         drafted = draft(path, [choice for choice in choices if choice.delay_s == delay_s], steps=steps)
-        schedules.append(_filled([action.plan(tier) for action in drafted for _ in range(per_step)], count))
+        schedules.append(_merged([(place * STEP_S, action.plan(TIER)) for place, action in enumerate(drafted)]))
         common: list[Action] = sorted(set(drafted), key=drafted.count, reverse=True)[:2]
-        schedules += [_filled([action.plan(tier)], count) for action in common]
+        schedules += [((0.0, action.plan(TIER)),) for action in common]
     return schedules
 
 
-def _filled(plans: list[Plan], count: int) -> Schedule:
-    return tuple((plans + plans[-1:] * count)[:count])
+def _merged(plans: list[tuple[float, Plan]]) -> Schedule:
+    """Without plans that are those before them."""
+    return tuple(entry for place, entry in enumerate(plans) if not place or entry[1] != plans[place - 1][1])
 
 
 def _changed(best: Best, chance: random.Random, profile: Profile) -> Schedule | None:
@@ -110,18 +105,28 @@ def _changed(best: Best, chance: random.Random, profile: Profile) -> Schedule | 
     rows = best.simulation.rows
     weights = [4.6 - row.opinion for row in rows]
     middle = chance.choices(range(len(rows)), weights)[0] + LEAD_IN_S - chance.uniform(0, 3)
-    length = chance.choice(STRETCHES_S) if chance.random() < 0.85 else len(rows) + LEAD_IN_S
-    first = max(0, round((middle - length / 2) / EVERY_S))
-    last = min(len(best.schedule), round((middle + length / 2) / EVERY_S))
+    length = chance.choice(STRETCHES_S) if chance.random() < 0.85 else 2 * (len(rows) + LEAD_IN_S)
+    first, last = max(0.0, middle - length / 2), middle + length / 2
     change = _change(chance, profile)
-    part = [change(plan) for plan in best.schedule[first:last]]
-    part = [
-        new if allowed(new.rung, new.protection) else old
-        for new, old in zip(part, best.schedule[first:last], strict=True)
-    ]
-    if part == list(best.schedule[first:last]):
-        return None
-    return (*best.schedule[:first], *part, *best.schedule[last:])
+
+    def changed(plan: Plan) -> Plan:
+        new = change(plan)
+        return new if allowed(new.rung, new.protection) else plan
+
+    plans = best.schedule
+    at_first, at_last = (
+        next((plan for at, plan in reversed(plans) if at <= edge), plans[0][1]) for edge in (first, last)
+    )
+    new = _merged(
+        [
+            *((at, plan) for at, plan in plans if at < first),
+            (first, changed(at_first)),
+            *((at, changed(plan)) for at, plan in plans if first < at < last),
+            (last, at_last),
+            *((at, plan) for at, plan in plans if at > last),
+        ]
+    )
+    return None if new == _merged(list(plans)) else new
 
 
 def _change(chance: random.Random, profile: Profile) -> Callable[[Plan], Plan]:

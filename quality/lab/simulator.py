@@ -11,8 +11,9 @@ from typing import Any
 
 from adaptive.control.base import Controller
 from adaptive.control.ladder import wire_rate
-from adaptive.control.plan import Carrier
+from adaptive.control.plan import Carrier, Plan, Reason
 from adaptive.control.profiles import Profile
+from adaptive.control.reports import NetworkReport
 from adaptive.ticks import TICK_RATE
 
 from .facts import Facts
@@ -25,12 +26,20 @@ from .scenarios import LEAD_IN_S, Scenario
 from .scoring import Hearing, Pauses, Second, never_played_s, summary
 from .sender import Packet, Sender
 
-PLAN_STEPS = 10
+PLAN_STEPS, LOOK_STEPS = 20, 10
 """Steps of 10 ms between two plans, and between two looks at the link."""
+HURRY_S = 0.02
+"""A report of a longer queue is answered with a plan at once."""
 DRAIN_S = 4.0
 """After the last word so long is listened at most."""
 ORIGIN_S = 100.0
 """When virtual time begins."""
+
+Schedule = tuple[tuple[float, Plan], ...]
+
+
+class ControllerFailed(RuntimeError):
+    """The controller gave up and kept its last plan, which says nothing about it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +50,8 @@ class Simulation:
     """Second by second of hearing."""
     looks: tuple[Look, ...]
     """Ten a second, from before the speech on."""
+    plans: Schedule
+    """Every plan and when it was made, seconds since the simulation began."""
     summary: dict[str, Any]
 
 
@@ -57,8 +68,9 @@ def simulate(
 ) -> Simulation:
     """`seconds` of speech on the audio track; `on_second` is told of every second simulated.
 
-    `controller` is a fresh one; what it raises is not caught. `pauses` are the speech's own, from and to in seconds:
-    what is lost of them is neither lost speech nor added silence.
+    `controller` is a fresh one; what it raises is not caught, and a plan with the reason `error` raises
+    `ControllerFailed`. `pauses` are the speech's own, from and to in seconds: what is lost of them is neither lost
+    speech nor added silence.
     """
     run = _Run(scenario, controller, profile=profile, seconds=seconds, seed=seed, lead_s=lead_s)
     for step in range(round((lead_s + seconds + DRAIN_S) / STEP_S)):
@@ -86,7 +98,8 @@ class _Run:
         """Packets with their transport-wide numbers, and pings with their times."""
         self._up: Link[Answer] = Link(scenario.settings("up", -lead_s), seed=seed + 1_000_003, start=ORIGIN_S)
         self._steps = [step for step in scenario.steps if step.at_s > -lead_s]
-        self._sender, self._listening, self._facts = Sender(seed=seed), Listening(seed=seed), Facts(controller)
+        self._sender, self._listening = Sender(seed=seed), Listening(seed=seed)
+        self._facts = Facts(on_network=self._report, on_heard=controller.on_heard)
         self._rendering = Rendering(profile=profile)
         self._hearing = Hearing(start=self._start, seconds=seconds, frames=self._sender.frames)
         self._asked_s: float | None = None
@@ -94,8 +107,10 @@ class _Run:
         """Of the last packet sent: the send log's 16 bits as a number that only rises."""
         self._bits = self._offered = self._dropped = 0
         self._looks: list[Look] = []
+        self._sounding = False
+        self._plans: list[tuple[float, Plan]] = []
         controller.on_carrier(Carrier.AUDIO)
-        self._plan = controller.plan(ORIGIN_S)
+        self._plan = self._planned(ORIGIN_S)
 
     def step(self, number: int) -> bool:
         """10 ms; true when the last word was heard."""
@@ -104,10 +119,16 @@ class _Run:
         while self._steps and self._start + self._steps[0].at_s <= now:
             self._change(now)
         self._deliver(now)
-        sounding = self._start_tick <= tick < self._end_tick
+        self._sounding = self._start_tick <= tick < self._end_tick
+        if tick == self._start_tick:
+            self._rendering.begin(self._seconds)
+        if number % LOOK_STEPS == 0:
+            self._rendering.step(LOOK_STEPS * STEP_S, self._plan.tier, sounding=self._sounding)
         if number % PLAN_STEPS == 0:
-            self._decide(now, sounding=sounding, beginning=tick == self._start_tick)
-        packet = self._sender.due(tick, self._plan, sounding=sounding)
+            self._decide(now)
+        if number % LOOK_STEPS == 0:
+            self._look(now)
+        packet = self._sender.due(tick, self._plan, sounding=self._sounding)
         if packet is not None:
             self._send(now, packet)
         return self._listen(now)
@@ -150,18 +171,30 @@ class _Run:
             if packet is not None:
                 self._send(now, packet)
 
-    def _decide(self, now: float, *, sounding: bool, beginning: bool) -> None:
-        if beginning:
-            self._rendering.begin(self._seconds)
-        self._rendering.step(PLAN_STEPS * STEP_S, self._plan.tier, sounding=sounding)
+    def _report(self, report: NetworkReport) -> None:
+        self._controller.on_network(report)
+        if report.queue_delay_s is not None and report.queue_delay_s > HURRY_S:
+            self._decide(report.at)
+
+    def _decide(self, now: float) -> None:
         self._controller.on_compute(self._rendering.compute_report(now))
-        self._controller.on_content(self._rendering.content_report(now, sounding=sounding))
-        self._plan = self._controller.plan(now)
+        self._controller.on_content(self._rendering.content_report(now, sounding=self._sounding))
+        self._plan = self._planned(now)
         if self._plan.playout_delay_s != self._asked_s:
             self._asked_s = self._plan.playout_delay_s
             self._listening.receiver.target.wanted_s = self._asked_s or 0.0
         if self._facts.tick(now, rate=wire_rate(self._plan.rung, self._plan.protection)):
             self._offer(now, PING_BYTES, (None, now))
+
+    def _planned(self, now: float) -> Plan:
+        plan = self._controller.plan(now)
+        if plan.reason is Reason.ERROR:
+            raise ControllerFailed(f"The controller failed {now - self._start:.1f} s into the speech.")
+        if not self._plans or plan != self._plans[-1][1]:
+            self._plans.append((now - ORIGIN_S, plan))
+        return plan
+
+    def _look(self, now: float) -> None:
         flow = self._down.flow(now)
         self._looks.append(
             Look(
@@ -219,6 +252,7 @@ class _Run:
         return Simulation(
             rows=tuple(rows),
             looks=tuple(self._looks),
+            plans=tuple(self._plans),
             summary={
                 "seconds": self._seconds,
                 **found,

@@ -178,6 +178,7 @@ def register(app: typer.Typer) -> None:
         from adaptive.control.profiles import PROFILES
         from quality.lab.contenders import DEFAULT
         from quality.lab.scenarios import names
+        from quality.lab.simulator import ControllerFailed
 
         if profile not in PROFILES:
             raise typer.BadParameter(f"There is no profile {profile!r}; there are {', '.join(PROFILES)}.")
@@ -200,7 +201,7 @@ def register(app: typer.Typer) -> None:
                     from quality.plots import plot as draw
 
                     draw(simulation, plot, title=f"{controller} on {found['trace']}, {profile}")
-        except ValueError as error:
+        except (ValueError, ControllerFailed) as error:
             raise typer.BadParameter(str(error)) from None
         if as_json:
             typer.echo(json.dumps(found))

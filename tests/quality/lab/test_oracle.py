@@ -11,7 +11,7 @@ from quality.lab import comparison
 from quality.lab.comparison import Kept, Task, compare, verdict
 from quality.lab.contenders import ANA, DEFAULT, ORACLE, Scheduled, make
 from quality.lab.foresight import MOST_RATE, actions, draft, foresee, residual
-from quality.lab.oracle import EVERY_S, recorded, search
+from quality.lab.oracle import recorded, search
 from quality.lab.scenarios import load, parse
 from quality.lab.simulator import simulate
 from quality.lab.traces import parse as parse_trace
@@ -48,7 +48,7 @@ def test_nobody_is_better_than_the_oracle(window):
         scenario, profile=PROFILE, seconds=SECONDS, seed=1, rivals=[recorded(r) for r in runs.values()], tries=20
     )
     assert all(best.opinion >= run.summary["mean_opinion"] for run in runs.values())
-    again = Scheduled(best.schedule, every_s=EVERY_S)
+    again = Scheduled(best.schedule)
     replayed = simulate(scenario, again, profile=PROFILE, seconds=SECONDS, seed=1)
     assert replayed.summary == best.simulation.summary
 
@@ -73,7 +73,7 @@ def test_nobody_is_better_than_the_oracle_on_recorded_traces(tmp_path):
 def test_a_recorded_schedule_repeats_its_simulation():
     scenario = load("step24")
     first = simulate(scenario, make("adaptive", profile=PROFILE), profile=PROFILE, seconds=SECONDS, seed=2)
-    replayed = simulate(scenario, Scheduled(recorded(first), every_s=EVERY_S), profile=PROFILE, seconds=SECONDS, seed=2)
+    replayed = simulate(scenario, Scheduled(recorded(first)), profile=PROFILE, seconds=SECONDS, seed=2)
     assert replayed.rows == first.rows
 
 
@@ -170,10 +170,10 @@ def test_a_schedule_holds_its_last_plan_and_takes_the_voice_s_best_tier():
     from adaptive.control.reports import ComputeReport
 
     plans = tuple(
-        Plan(rung=Rung(bitrate=b, bandwidth=Bandwidth.FB, frame_ms=20), tier="full", reason=Reason.FORCED)
-        for b in (24_000, 32_000)
+        (at, Plan(rung=Rung(bitrate=b, bandwidth=Bandwidth.FB, frame_ms=20), tier="full", reason=Reason.FORCED))
+        for at, b in ((0.0, 24_000), (0.1, 32_000))
     )
-    scheduled = Scheduled(plans, every_s=0.1)
+    scheduled = Scheduled(plans)
     assert [scheduled.plan(5.0 + at).rung.bitrate for at in (0, 0.09, 0.1, 9.0)] == [24_000, 24_000, 32_000, 32_000]
     scheduled.on_compute(ComputeReport(at=6.0, tiers=("best", "rest")))
     assert scheduled.plan(6.0).tier == "best"

@@ -33,7 +33,7 @@ def heard(scenario: Scenario, rung: Rung, protection: Protection, *, delay_s: fl
     """Mean figures of a sender that never changes."""
     plan = Plan(rung=rung, tier="full", reason=Reason.FORCED, protection=protection, playout_delay_s=delay_s)
     runs = [
-        simulate(scenario, Scheduled((plan,), every_s=0.1), profile=PROFILE, seconds=seconds, seed=seed).summary
+        simulate(scenario, Scheduled(((0.0, plan),)), profile=PROFILE, seconds=seconds, seed=seed).summary
         for seed in range(seeds)
     ]
     return {key: sum(run[key] for run in runs) / seeds for key in runs[0] if runs[0][key] is not None}
@@ -58,7 +58,7 @@ def test_what_repair_leaves_agrees_with_chromium(scenario):
 def test_without_repair_what_is_made_up_agrees_with_chromium(scenario, delay_s):
     """Chromium makes up .91 to .97 of what is lost at random, between 40 and 122 ms of delay."""
     plan = Plan(rung=FULL, tier="full", reason=Reason.FORCED, playout_delay_s=delay_s)
-    run = simulate(load(scenario), Scheduled((plan,), every_s=0.1), profile=PROFILE, seconds=60, seed=1)
+    run = simulate(load(scenario), Scheduled(((0.0, plan),)), profile=PROFILE, seconds=60, seed=1)
     lost = sum(look.dropped for look in run.looks) / sum(look.offered for look in run.looks)
     assert run.summary["concealed_share"] / lost == pytest.approx(0.95, abs=0.05)
 

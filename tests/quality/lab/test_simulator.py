@@ -8,12 +8,12 @@ import pytest
 
 from adaptive.control.fixed import FixedController
 from adaptive.control.ladder import START, wire_rate
-from adaptive.control.plan import Bandwidth, Protection, Rung
+from adaptive.control.plan import Bandwidth, Protection, Reason, Rung
 from adaptive.control.profiles import PROFILES
 from adaptive.control.registry import load_controller
 from adaptive.control.reports import NetworkReport, Source
 from quality.lab.scenarios import Scenario, load, parse
-from quality.lab.simulator import simulate
+from quality.lab.simulator import ControllerFailed, simulate
 
 PROFILE = PROFILES["voice_chat"]
 BOTH_WAYS_LOST = """says = "A tenth is lost, both ways."
@@ -141,6 +141,30 @@ def test_a_rate_that_gives_way_is_timed():
     assert 300 <= figures["reaction_ms"] <= 1500
     assert figures["down_changes"] >= 1
     assert run("step40").summary["reaction_ms"] is None
+
+
+def test_a_controller_that_fails_is_not_scored():
+    class Broken(Witness):
+        def plan(self, now):
+            return replace(super().plan(now), reason=Reason.ERROR if now > 107 else Reason.FORCED)
+
+    with pytest.raises(ControllerFailed, match=r"2\.2 s"):
+        run("clean", Broken())
+
+
+def test_a_queue_is_answered_before_the_next_plan_is_due():
+    asked = []
+
+    class Asked(Witness):
+        def plan(self, now):
+            asked.append(now)
+            return super().plan(now)
+
+    run("step24", Asked())
+    calm = [now for now in asked if 105 <= now < 108]
+    hurried = [now for now in asked if 110 <= now < 113]
+    assert len(calm) == 15
+    assert len(hurried) > 40
 
 
 def test_a_long_wait_for_the_first_word_is_silence():
