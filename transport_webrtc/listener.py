@@ -114,6 +114,9 @@ class Listener:
         )
         if takes.red is not None:
             self._track.use_red(takes.opus)
+        if takes.transport_wide is not None and self._settings.shadow:
+            red, lookahead = takes.red is not None, self._track.lookahead
+            self._track.watch = self._facts.shadow(red=red, lookahead=lookahead, every_s=STEP_S).left
         if self._steering.plan is not None:
             self._ask(self._steering.plan)
         self._steering.on_carrier(red=takes.red is not None, nack=takes.nack)
@@ -157,6 +160,7 @@ class Listener:
             "plan": plan and plan_as_dict(plan, (self._steering.plan_at or now) - origin),
             "reports": reports_as_dict(self._steering, origin),
             "opinion": self.opinion(),
+            "heard_opinion": self.heard_opinion(),
             "speaking": speech["speaking"],
             "queue": speech["queue"],
             "sent": self.sent.as_dict(),
@@ -191,6 +195,10 @@ class Listener:
     def opinion(self) -> float | None:
         """What it is expected to think of the sound, on the scale of G.107.2; None before anything is known."""
         return self._steering.opinion()
+
+    def heard_opinion(self) -> float | None:
+        """What it heard was worth by estimate, on the same scale, delay aside; None where that is not known."""
+        return self._steering.heard_opinion(self._clock())
 
     async def close(self, reason: str) -> None:
         """Ends it; returns when nothing is left. `reason` is for the log."""

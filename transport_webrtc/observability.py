@@ -122,6 +122,8 @@ class _Present(Collector):
         yield _spread("legato_newest_rtt_seconds", "Newest round trip.", [report.rtt_s for report in networks])
         yield _spread("legato_loss", "Packets lost before repair, 0 to 1.", [listener.loss for listener in listeners])
         yield _spread("legato_opinion", "Expected opinion, G.107.2.", [listener.opinion() for listener in listeners])
+        heard = [listener.heard_opinion() for listener in listeners]
+        yield _spread("legato_heard_opinion", "Estimated opinion of what was heard, G.107.2, delay aside.", heard)
         sent = sum((_counts(listener.sent) for listener in listeners), Tally(self._gone))
         for name, text in SENT.items():
             yield CounterMetricFamily(f"legato_{name}", text, value=sent[name])

@@ -63,6 +63,8 @@ class Settings(BaseSettings):
     """Speaks where nobody asks for another one."""
     profile: str = DEFAULT_PROFILE
     controller: str = "adaptive"
+    shadow: bool = True
+    """Estimates what each listener hears, now and then, by decoding what reached it: under 1 % of a core each."""
     max_listeners: int = Field(64, ge=1, description="a whole number from 1 on")
     max_text_chars: int = Field(20_000, ge=1, description="a whole number from 1 on")
     """Of one utterance, all its pieces together."""

@@ -13,7 +13,11 @@ from adaptive.control.plan import Carrier, Plan, Reason
 from adaptive.control.reports import ComputeReport, ContentReport, HeardReport, NetworkReport
 from adaptive.control.tiering import FIRST_TIER
 
+from .shadowing import SPAN_S
+
 PLANS_KEPT = 50
+HEARD_S = 30.0
+"""An estimate of what was heard is shown for so long: three times as long as from one to the next."""
 LOSS_MEMORY = 150
 """Packets over which loss is averaged for the opinion and for people: 3 s at 20 ms."""
 
@@ -45,6 +49,8 @@ class Steering:
         self.compute: ComputeReport | None = None
         self.content: ContentReport | None = None
         self.heard: HeardReport | None = None
+        self.estimate: HeardReport | None = None
+        """The newest that told an opinion."""
 
     def on_network(self, report: NetworkReport) -> None:
         """Passes a report on."""
@@ -61,9 +67,20 @@ class Steering:
         self._controller.on_carrier(Carrier.AUDIO, red=red, nack=nack)
 
     def on_heard(self, report: HeardReport) -> None:
-        """Passes a report on."""
-        self.heard = report
+        """Passes a report on; an opinion only where it is of the plan that holds."""
+        if report.opinion is None:
+            self.heard = report
+        else:
+            self.estimate = report
+            if self.plan_at is None or self.plan_at > report.at - SPAN_S:
+                return
         self._controller.on_heard(report)
+
+    def heard_opinion(self, now: float) -> float | None:
+        """What the sound that was heard was worth, on the scale of G.107.2; None where nothing newer is known."""
+        if self.estimate is None or self.estimate.opinion is None or now - self.estimate.at > HEARD_S:
+            return None
+        return round(self.estimate.opinion, 2)
 
     @property
     def one_way_s(self) -> float | None:

@@ -97,5 +97,5 @@ class HeardReport:
     buffered_s: float | None = None
     """Speech waiting in the receiver's buffer (its mean delay)."""
     opinion: float | None = None
-    """What the sound that came out is worth, estimated from what was sent and arrived in time: 1..4.5 on the scale of
-    G.107.2, delay not counted."""
+    """What the sound that came out under the plan that holds was worth, estimated from what was sent and arrived in
+    time: 1..4.5 on the scale of G.107.2, delay not counted."""

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from aiortc import RTCDataChannel, RTCRtpSender
 
 from adaptive.control.reports import HeardReport, NetworkReport, Source
+from quality.shadow import Estimate
 
+from ..shadowing import Shadowing
 from . import rtcp
 from .channel import FeedbackChannel
 from .exchange import FAST_S, MIDDLE_S, SLOW_S
@@ -63,6 +65,9 @@ class PathFacts:
         self._rtcp_at: float | None = None
         self._extra: NetworkReport | None = None
         """The newest report that measured a round trip."""
+        self.shadowing: Shadowing | None = None
+        self._held_s: float | None = None
+        """How long speech waited in the listener's buffer."""
         rtcp.listen(sender, clock=clock, sent_rate=sent_rate, on_network=self._rtcp_report)
 
     def attach(self, channel: RTCDataChannel) -> None:
@@ -75,7 +80,7 @@ class PathFacts:
             clock=self._clock,
             sent_rate=self._sent_rate,
             on_network=self._channel_report,
-            on_heard=self._on_heard,
+            on_heard=self._heard,
         )
         if self._asked_s is not None:
             self._channel.ask_playout_delay(self._asked_s)
@@ -86,12 +91,26 @@ class PathFacts:
         if self._channel is not None and changed:
             self._channel.ask_playout_delay(seconds)
 
+    def shadow(self, *, red: bool, lookahead: int, every_s: float) -> Shadowing:
+        """Estimates what is heard from now on; for a listener that gives transport-wide feedback. See `Shadowing`."""
+        self.shadowing = Shadowing(
+            self.wide.fates,
+            red=red,
+            lookahead=lookahead,
+            every_s=every_s,
+            clock=self._clock,
+            on_estimate=self._estimated,
+        )
+        return self.shadowing
+
     def tick(self, now: float, *, narrow: bool) -> None:
         """Ten times a second: sends what is due. `narrow`: pings would weigh on the speech."""
         if self._untold and now - self._told_at >= GAP_S:
             self._tell(now)
         if self._channel is not None:
             self._channel.tick(now, every_s=SLOW_S if narrow else MIDDLE_S if self.is_wide(now) else FAST_S)
+        if self.shadowing is not None:
+            self.shadowing.tick(now, held_s=self._held_s)
 
     def is_wide(self, now: float) -> bool:
         """Whether transport-wide feedback comes."""
@@ -124,6 +143,14 @@ class PathFacts:
         rtt_s, jitter_s = (extra.rtt_s, extra.jitter_s) if extra else (None, None)
         self._untold, self._told_at = False, now
         self._on_network(self.wide.fates.report(now, rtt_s=rtt_s, jitter_s=jitter_s))
+
+    def _heard(self, report: HeardReport) -> None:
+        if report.buffered_s is not None:
+            self._held_s = report.buffered_s
+        self._on_heard(report)
+
+    def _estimated(self, estimate: Estimate, at: float) -> None:
+        self._on_heard(HeardReport(at=at, opinion=estimate.opinion))
 
     def _channel_report(self, report: NetworkReport) -> None:
         if report.rtt_s is not None:

@@ -64,6 +64,8 @@ class OpusAudioTrack(MediaStreamTrack):
     def __init__(self, source: Callable[[int], Block | None], *, clock: Callable[[], float] | None = None) -> None:
         super().__init__()
         self.stats = Sending()
+        self.watch: Callable[[int, bytes, bytes, Block | None], None] | None = None
+        """Sees every packet before it leaves: its timestamp, its Opus frame, its payload, and what is in it."""
         self._source = source
         self._clock = clock or time.monotonic
         self._encoder = OpusEncoder()
@@ -82,6 +84,11 @@ class OpusAudioTrack(MediaStreamTrack):
         """The last packet said that nothing need follow."""
         self._woken = False
         self._waiter: asyncio.Future[None] | None = None
+
+    @property
+    def lookahead(self) -> int:
+        """Ticks by which what a listener decodes lags behind what was encoded."""
+        return self._encoder.lookahead
 
     def apply(self, plan: Plan) -> None:
         """The plan under which the next frame is encoded."""
@@ -129,6 +136,8 @@ class OpusAudioTrack(MediaStreamTrack):
         now = self._clock()
         copies = max(0, len(payload) - len(frame) - FRAME_HEADER)
         self.stats.sent(now, len(payload), copies=copies, speech=speech is not None, late_s=now - due)
+        if self.watch is not None:
+            self.watch(tick, frame, payload, block)
         packet = Packet(payload)
         packet.pts, packet.time_base = tick, _TIME_BASE
         return packet
