@@ -208,3 +208,8 @@ async def ear() -> AsyncIterator[MakeEar]:
     yield make
     for one in tuple(ears):
         await one.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests come last: the browser's driver leaves an event loop running in the thread of the tests."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
