@@ -105,7 +105,7 @@ class Steering:
         self._controller.on_content(content)
         plan = self._controller.plan(now)
         before, self.plan = self.plan, plan
-        if before is None or dataclasses.replace(plan, reason=before.reason) != before:
+        if before is None or (plan is not before and dataclasses.replace(plan, reason=before.reason) != before):
             self.plan_at = now
             self.changes.append(Change(at=now, plan=plan))
             self._apply(plan, before)

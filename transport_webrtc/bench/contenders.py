@@ -64,9 +64,16 @@ class Protected(AdaptiveController):
     """Hears and decides all that the adaptive controller does, but always sends at one rung, and protected, so that
     what that costs is measured whatever the network is like."""
 
+    _chosen: Plan | None = None
+    _held: Plan | None = None
+
     def plan(self, now: float) -> Plan:
-        """At the rung of a clean network."""
-        return dataclasses.replace(super().plan(now), rung=START, protection=PROTECTION)
+        """At the rung of a clean network; the same object for as long as nothing changes."""
+        chosen = super().plan(now)
+        if self._held is None or chosen is not self._chosen:
+            self._chosen = chosen
+            self._held = dataclasses.replace(chosen, rung=START, protection=PROTECTION)
+        return self._held
 
 
 class Legato:
