@@ -3,7 +3,7 @@
 from typing import Any
 
 from adaptive.control.plan import Plan
-from adaptive.control.reports import ComputeReport, ContentReport, HeardReport, NetworkReport
+from adaptive.control.reports import ComputeReport, ContentReport, HeardReport
 
 from .steering import Change, Steering
 
@@ -35,16 +35,17 @@ def changes_as_list(changes: list[Change], origin: float) -> list[dict[str, Any]
 
 def reports_as_dict(steering: Steering, origin: float) -> dict[str, Any]:
     """The newest report of each kind, None where there was none. Loss, which may be that of three packets in a report,
-    is that of the last 3 s of speech."""
+    is that of the last 3 s of speech, before any repair; `residual` is what repair is expected to leave of it."""
     return {
-        "network": _network(steering.network, steering.loss, origin),
+        "network": _network(steering, origin),
         "compute": _compute(steering.compute, origin),
         "content": _content(steering.content, origin),
         "heard": _heard(steering.heard, origin),
     }
 
 
-def _network(report: NetworkReport | None, loss: float | None, origin: float) -> dict[str, Any] | None:
+def _network(steering: Steering, origin: float) -> dict[str, Any] | None:
+    report = steering.network
     return (
         None
         if report is None
@@ -52,7 +53,8 @@ def _network(report: NetworkReport | None, loss: float | None, origin: float) ->
             "at": round(report.at - origin, 3),
             "source": report.source,
             "rtt_ms": _ms(report.rtt_s),
-            "loss": _rounded(loss, 4),
+            "loss": _rounded(steering.loss, 4),
+            "residual": _rounded(steering.residual_loss(), 4),
             "jitter_ms": _ms(report.jitter_s),
             "queue_delay_ms": _ms(report.queue_delay_s),
             "received_kbps": _kbps(report.received_rate),

@@ -4,13 +4,16 @@ import dataclasses
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from adaptive.control.base import Controller
 from adaptive.control.guard import Guarded
 from adaptive.control.ladder import SAFE
+from adaptive.control.loss import FIT_PACKETS, Gilbert
 from adaptive.control.opinion import expected
 from adaptive.control.plan import Carrier, Plan, Reason
 from adaptive.control.reports import ComputeReport, ContentReport, HeardReport, NetworkReport
+from adaptive.control.residual import residual
 from adaptive.control.tiering import FIRST_TIER
 
 from .shadowing import SPAN_S
@@ -41,6 +44,8 @@ class Steering:
         """Packets of which it is known whether they were lost."""
         self.loss: float | None = None
         """Share of packets lost before any repair, over about the last 150; None before the first report of it."""
+        self._fates: deque[bool] = deque(maxlen=FIT_PACKETS)
+        """Whether each was lost, where that is known one by one."""
         self.plan: Plan | None = None
         self.plan_at: float | None = None
         self.changes: deque[Change] = deque(maxlen=PLANS_KEPT)
@@ -60,6 +65,8 @@ class Steering:
             self._judged += report.packets
             share = min(1.0, report.packets / min(self._judged, LOSS_MEMORY))
             self.loss = (1 - share) * (self.loss or 0.0) + share * report.loss
+        if report.lost_mask is not None:
+            self._fates.extend(lost for lost in report.lost_mask if lost is not None)
         self._controller.on_network(report)
 
     def on_carrier(self, *, red: bool, nack: bool) -> None:
@@ -97,6 +104,21 @@ class Steering:
         buffered_s = self.heard.buffered_s if self.heard and self.heard.buffered_s is not None else 0.0
         delay_s = one_way_s + buffered_s + self.plan.rung.frame_ms / 1000
         return round(expected(self.plan, loss=self.loss or 0.0, delay_s=delay_s), 2)
+
+    def residual_loss(self) -> float | None:
+        """Share of packets still missing after repair, as far as loss, bursts and delay let expect; None where loss is
+        not known packet by packet."""
+        if self.plan is None or self.loss is None or not self._fates:
+            return None
+        bursts = sum(lost and not before for before, lost in pairwise((False, *self._fates)))
+        held_s = self.heard.buffered_s if self.heard else None
+        return residual(
+            self.plan.protection,
+            loss=Gilbert(share=self.loss, burst=sum(self._fates) / bursts if bursts else 1.0),
+            frame_ms=self.plan.rung.frame_ms,
+            playout_delay_s=(self.plan.playout_delay_s or 0.0) if held_s is None else held_s,
+            rtt_s=self.network.rtt_s if self.network else None,
+        ).share
 
     def step(self, now: float, *, compute: ComputeReport, content: ContentReport) -> Plan:
         """Ten times a second: the newest facts from this machine in, the plan out."""

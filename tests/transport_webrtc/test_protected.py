@@ -227,6 +227,7 @@ async def test_facts_come_packet_by_packet_with_what_was_lost(meet: Meet) -> Non
     assert newest.sent_rate > 40_000
     snapshot = (await scene.server.client.get(f"/v1/listen/{scene.listener.id}")).json()
     assert snapshot["plan"]["protection"] == "nack"
+    assert 0 <= snapshot["reports"]["network"]["residual"] <= snapshot["reports"]["network"]["loss"]
     assert snapshot["reports"]["network"]["loss"] == pytest.approx(0.1, abs=0.06), "over the last packets, not three"
     repeats, reported = scene.listener.sent.repeats, len(reports)
     metrics = (await scene.server.client.get("/metrics")).text
