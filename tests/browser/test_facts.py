@@ -245,6 +245,7 @@ def test_protection_and_frames_change_in_the_middle_of_speech_unheard(speaking: 
 def test_copies_and_retransmissions_repair_ten_percent_of_loss(speaking: Speaking, undisturbed) -> None:
     shares: list[float] = []
     speaking.controller.protection = Protection(copies=(3,), nack=True)
+    speaking.ear.rest(0.3)
     speaking.server.network(down={"loss": 0.1})
 
     def once():
