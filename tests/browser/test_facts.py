@@ -182,7 +182,7 @@ def speaking(inside: tuple[Inside, list[Steered]], listen: Callable) -> Iterator
     ear.rest(0.5)
     ear.say(TEXT, voice="tone")
     ear.wait("sounding", within_s=5)
-    ear.rest(2)
+    ear.rest(1.5)
     yield scene
     ear.page.close()
 
@@ -212,7 +212,7 @@ def check_facts(speaking: Speaking, seconds: float) -> None:
 
 def test_the_mask_is_the_drop_list(speaking: Speaking) -> None:
     assert speaking.controller.takes == {"red": True, "nack": True}
-    check_facts(speaking, 3.5)
+    check_facts(speaking, 3.0)
 
 
 @pytest.mark.long
