@@ -1,8 +1,9 @@
 """What opinion the distances of a stretch of speech stand for, on the fullband scale of ITU-T G.107.2.
 
-A stretch has a usual distance, that of coding and bandwidth: the median. Frames much less alike than the median frame
-are damage: what loss and concealment made of them. The first is an equipment impairment Ie, the second takes the place
-of packet loss in the E-model's Ie,eff. The four constants are `quality.calibrate`'s, which says how far to trust them.
+How unlike the median frame is, is of coding and bandwidth. Frames much less alike than that are damage: what loss and
+concealment made of them. The first is an equipment impairment Ie, the second takes the place of packet loss in the
+E-model's Ie,eff. The four constants are `quality.calibrate`'s, which says how far to trust them. The similarity alone
+serves for both: it tells neighbouring rates apart in two seconds of speech, where the spectral distance errs at times.
 """
 
 import json
@@ -21,20 +22,22 @@ from .estimate import Compared
 CONSTANTS = Path(__file__).parent / "scale.json"
 LEAST_FRAMES = 40
 """Of speech, two thirds of a second: less says nothing."""
-DAMAGE_FROM, DAMAGE_OVER = 0.05, 0.2
+DAMAGE_FROM, DAMAGE_OVER = 0.1, 0.1
 """A frame less alike than the median frame by the first is damaged a little, by both together wholly."""
-SHARPNESS = 2.0
-"""Per dB: how suddenly a growing usual distance begins to be heard."""
+SHARPNESS = 100.0
+"""How suddenly unlikeness that grows begins to be heard."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """A stretch of speech in three numbers."""
+    """A stretch of speech in a few numbers."""
 
     frames: int
     """Of speech, 16 ms each."""
-    usual_db: float
+    distance_db: float
     """The median spectral distance."""
+    unlike: float
+    """How far the median frame is from being alike: 1 − similarity."""
     damage: float
     """Share of the speech that was damaged, 0..1."""
 
@@ -48,10 +51,12 @@ def summary(pieces: Iterable[Compared]) -> Summary | None:
     if active.sum() < LEAST_FRAMES:
         return None
     lsd, nsim = lsd[active], nsim[active]
-    less = np.median(nsim) - nsim - DAMAGE_FROM
+    alike = float(np.median(nsim))
+    less = alike - nsim - DAMAGE_FROM
     return Summary(
         frames=len(lsd),
-        usual_db=float(np.median(lsd)),
+        distance_db=float(np.median(lsd)),
+        unlike=1 - alike,
         damage=float(np.clip(less / DAMAGE_OVER, 0, 1).mean()),
     )
 
@@ -63,14 +68,14 @@ class Scale:
     least_ie: float
     """Impairment of the best coding."""
     slope: float
-    """Impairment per dB of usual distance, far above `knee_db`."""
-    knee_db: float
+    """Impairment per unlikeness, far above `knee`."""
+    knee: float
     robustness: float
     """Damage that takes away half of what coding left: the E-model's Bpl, as a share."""
 
     def opinion(self, found: Summary) -> float:
         """1..4.5."""
-        above = math.log1p(math.exp(SHARPNESS * (found.usual_db - self.knee_db))) / SHARPNESS
+        above = math.log1p(math.exp(SHARPNESS * (found.unlike - self.knee))) / SHARPNESS
         ie = min(FULLBAND.worst, max(0.0, self.least_ie + self.slope * above))
         lost = (FULLBAND.worst - ie) * found.damage / (found.damage + self.robustness)
         return FULLBAND.opinion(FULLBAND.base - ie - lost)

@@ -50,8 +50,8 @@ class Estimate:
 
     opinion: float
     """1..4.5, G.107.2; delay is not in it."""
-    usual_db: float
-    """Distance of coding and bandwidth."""
+    distance_db: float
+    """Of the median frame's spectrum: coding and bandwidth."""
     damage: float
     """Share of the speech that was damaged."""
     missing: float
@@ -126,7 +126,7 @@ class ShadowDecoder:
             return None
         return Estimate(
             opinion=self._scale.opinion(found),
-            usual_db=found.usual_db,
+            distance_db=found.distance_db,
             damage=found.damage,
             missing=self._missing / self._next,
             seconds=max(0, self._decoded - WARM) / TICK_RATE,
