@@ -12,9 +12,11 @@ from .plan import Protection, Rung
 
 LIMIT = 0.4
 """The most that is added to an opinion, or taken away: an estimate may be wrong for good, and a table is no guess."""
+DEAD = 0.15
+"""A difference up to here is the estimate's: it is off by some .3 (`python -m quality.calibrate`), half of that for one
+voice all the time. Of a larger one only what is beyond counts, so that ways that are as good are left alone."""
 WEIGHT = 0.4
-"""Of a new estimate against what was known: it is off by about .3 (`python -m quality.calibrate`), the mean of a few by
-less."""
+"""Of a new estimate against what was known."""
 COMMON = 0.5
 """Share of what is learned that holds for every way."""
 FORGET_S = 60.0
@@ -48,7 +50,8 @@ class Correction:
 
     def heard(self, at: float, rung: Rung, protection: Protection, *, measured: float, expected: float) -> None:
         """An estimate of what was heard under this way, and what was expected of it, both without delay, 1..4.5."""
-        difference = min(LIMIT, max(-LIMIT, measured - expected))
+        beyond = max(0.0, abs(measured - expected) - DEAD)
+        difference = math.copysign(min(LIMIT, beyond), measured - expected)
         way = (rung, protection)
         self._common = self._common.towards(at, COMMON * difference)
         own = self._own.pop(way, _NOTHING)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adaptive.control.correction import FORGET_S, KEEP, LIMIT, Correction
+from adaptive.control.correction import DEAD, FORGET_S, KEEP, LIMIT, Correction
 from adaptive.control.plan import Bandwidth, Protection, Rung
 
 RUNG = Rung(bitrate=24_000, bandwidth=Bandwidth.FB, frame_ms=20)
@@ -25,11 +25,18 @@ def test_nothing_heard_corrects_nothing() -> None:
     assert Correction().of(12.0, RUNG, PLAIN) == 0.0
 
 
-@pytest.mark.parametrize("difference", [-0.3, -0.1, 0.2])
-def test_it_comes_to_what_was_heard_in_a_few_estimates(difference: float) -> None:
+@pytest.mark.parametrize("difference", [-DEAD, -0.05, 0.1, DEAD])
+def test_what_an_estimate_may_err_by_corrects_nothing(difference: float) -> None:
     correction, now = told(3.5 + difference)
+    assert correction.of(now, RUNG, PLAIN) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("difference", [-0.3, -0.1, 0.2])
+def test_it_comes_to_what_was_heard_beyond_that_in_a_few_estimates(difference: float) -> None:
+    beyond = DEAD if difference > 0 else -DEAD
+    correction, now = told(3.5 + difference + beyond)
     assert correction.of(now, RUNG, PLAIN) == pytest.approx(difference, abs=0.25 * abs(difference))
-    once, at = told(3.5 + difference, times=1)
+    once, at = told(3.5 + difference + beyond, times=1)
     assert 0 < once.of(at, RUNG, PLAIN) / difference < 0.8, "one estimate is not believed at once"
 
 
