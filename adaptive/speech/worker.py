@@ -153,8 +153,13 @@ class Worker(asyncio.Protocol):
     async def close(self) -> None:
         """Ends it if it has not ended, and returns when nothing of it is left."""
         self.kill("A render worker was closed.")
-        await asyncio.shield(self._gone)
-        self._in_hand.close()
+        try:
+            await asyncio.shield(self._gone)
+        except asyncio.CancelledError:
+            self._process.wait()  # it is killed: a matter of milliseconds
+            raise
+        finally:
+            self._in_hand.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
