@@ -17,14 +17,17 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from adaptive.codec.opus import OpusDecoder, OpusEncoder
 from adaptive.control.emodel import FULLBAND
+from adaptive.control.fates import Fate
 from adaptive.control.plan import Bandwidth, Rung
 from adaptive.speech.voice import Samples
 from adaptive.ticks import TICK_RATE, to_ticks
 
-from .estimate import Comparison
-from .opinion_table import VISQOL_BEST, decoded, rating
-from .scale import CONSTANTS, Scale, Summary, summary
+from .lab.losses import Losses
+from .opinion_table import VISQOL_BEST, rating
+from .scale import CONSTANTS, Scale, Summary
+from .shadow import WARM, Carried, Frame, ShadowDecoder
 
 VOICES = ("joe", "heart")
 TEXTS = (
@@ -32,13 +35,16 @@ TEXTS = (
     "She had your dark suit in greasy wash water all year, and nobody ever asked her why.",
     "Please remember to bring your umbrella tomorrow, because it will rain until the evening.",
 )
-RATES = ((8_000, "NB"), (12_000, "MB"), (12_000, "WB"), (16_000, "WB"), (24_000, "FB"), (32_000, "FB"), (48_000, "FB"))
-"""More bandwidths than the ladder has, so that every voice lacks something somewhere."""
+RATES = ((12_000, "MB"), (12_000, "WB"), (16_000, "WB"), (24_000, "FB"), (32_000, "FB"), (48_000, "FB"))
+"""Also a bandwidth that the ladder does not have, so that every voice lacks something somewhere."""
 FRAMES_MS = (20, 60)
 LOSSES = ((0.0, 1.0), (0.02, 1.0), (0.05, 1.0), (0.1, 1.0), (0.2, 1.0), (0.03, 3.0), (0.1, 3.0))
 """(share, mean burst)."""
 WINDOW_S = 2.0
 """The stretch that a shadow judges."""
+LOOKAHEAD = 312
+"""Ticks; of Opus for speech at 48 kHz (libopus, OPUS_GET_LOOKAHEAD)."""
+STRETCH = to_ticks(0.2)
 START = (10.0, 500.0, 0.04, 0.055)
 """Of the search for the constants."""
 
@@ -70,13 +76,14 @@ def _measured(condition: tuple[str, int, Rung, float, float]) -> Row:
     from .perceptual import pesq_wb, visqol_audio
 
     voice, text, rung, loss, burst = condition
-    said = _speech[voice, text]
-    heard, _ = decoded(said, rung, loss=loss, burst=burst, seed=text)
-    length = to_ticks(WINDOW_S)
-    parts = [slice(at, at + length) for at in range(0, len(said) - length + 1, length)]
-    whole = summary([Comparison().push(said, heard)])
+    frames, carried = _sent(_speech[voice, text], rung, loss, burst, seed=text)
+    said = np.concatenate([frame.samples for frame in frames])
+    heard = _received(frames, carried)
+    step = (to_ticks(WINDOW_S) + WARM) // len(frames[0].samples)
+    starts = range(0, len(frames) - step + 1, step)
+    windows = (_shadow(frames[at : at + step], carried[at : at + step]) for at in starts)
+    whole = _shadow(frames, carried)
     assert whole is not None
-    windows = (summary([Comparison().push(said[part], heard[part])]) for part in parts)
     return Row(
         voice=voice,
         text=text,
@@ -88,6 +95,36 @@ def _measured(condition: tuple[str, int, Rung, float, float]) -> Row:
         whole=whole,
         windows=tuple(window for window in windows if window is not None),
     )
+
+
+def _sent(said: Samples, rung: Rung, loss: float, burst: float, seed: int) -> tuple[list[Frame], list[Carried]]:
+    encoder, losses = OpusEncoder(), Losses(f"{seed} scale")
+    encoder.configure(bitrate=rung.bitrate, bandwidth=rung.bandwidth)
+    length = rung.frame_ms * TICK_RATE // 1000
+    frames, carried = [], []
+    for at in range(0, len(said) - length + 1, length):
+        samples = said[at : at + length]
+        frames.append(Frame(timestamp=at, samples=samples, packet=encoder.encode(samples)))
+        lost = losses.next(loss=loss, burst=burst, loss_list=())
+        carried.append(Carried(timestamp=at, fate=Fate(known=True, delay_s=None if lost else 0.0)))
+    return frames, carried
+
+
+def _received(frames: Sequence[Frame], carried: Sequence[Carried]) -> Samples:
+    """What a receiver plays, aligned with what was said."""
+    decoder = OpusDecoder()
+    heard = [
+        decoder.decode(None if packet.fate.delay_s is None else frame.packet, len(frame.samples))
+        for frame, packet in zip(frames, carried, strict=True)
+    ]
+    return np.pad(np.concatenate(heard)[LOOKAHEAD:], (0, LOOKAHEAD))
+
+
+def _shadow(frames: Sequence[Frame], carried: Sequence[Carried]) -> Summary | None:
+    shadow = ShadowDecoder(frames, carried, allowance_s=0.0, lookahead=LOOKAHEAD)
+    while shadow.work(STRETCH):
+        pass
+    return shadow.summary()
 
 
 def _conditions() -> Iterator[tuple[str, int, Rung, float, float]]:
@@ -123,11 +160,11 @@ def fitted(rows: Sequence[Row], worth: NDArray[np.float64]) -> Scale:
         return told(_scale(values), rows) - worth
 
     limits = ([0, 50, 0, 0.005], [40, 2000, 0.3, 0.5])
-    return _scale(least_squares(errors, START, x_scale=START, bounds=limits).x)
+    return _scale([round(float(value), 4) for value in least_squares(errors, START, x_scale=START, bounds=limits).x])
 
 
-def _scale(values: NDArray[np.float64]) -> Scale:
-    least_ie, slope, knee, robustness = (round(float(value), 4) for value in values)
+def _scale(values: Sequence[float] | NDArray[np.float64]) -> Scale:
+    least_ie, slope, knee, robustness = map(float, values)
     return Scale(least_ie=least_ie, slope=slope, knee=knee, robustness=robustness)
 
 

@@ -15,7 +15,7 @@ from adaptive.control.fates import Fate
 from adaptive.ticks import TICK_RATE, to_seconds, to_ticks
 
 from .estimate import Compared, Comparison, Samples
-from .scale import Scale, calibrated, summary
+from .scale import Scale, Summary, calibrated, summary
 
 WARM = to_ticks(0.2)
 """Ticks decoded and not judged, until a decoder that begins in mid-speech is where the listener's was."""
@@ -101,7 +101,8 @@ class ShadowDecoder:
         self._next = 0
         self._decoded = 0
         """Ticks so far."""
-        self._missing = 0
+        self._lost: list[tuple[int, int]] = []
+        """What was made up, in ticks of what is compared."""
 
     def work(self, ticks: int) -> bool:
         """Decodes that much more, in whole frames; False once all of it is."""
@@ -110,7 +111,7 @@ class ShadowDecoder:
         while self._decoded < until and self._next < len(self._frames):
             frame = self._frames[self._next]
             said.append(frame.samples)
-            heard.append(self._heard(frame))
+            heard.append(self._heard(frame, self._decoded - WARM))
             self._decoded += len(frame.samples)
             self._next += 1
         self._compare(np.concatenate(said), np.concatenate(heard))
@@ -119,16 +120,20 @@ class ShadowDecoder:
         self._decoder.close()
         return False
 
+    def summary(self) -> Summary | None:
+        """How far what was decoded is from what was said; None where there was too little speech in it."""
+        return summary(self._pieces, self._lost)
+
     def estimate(self) -> Estimate | None:
         """Of all that was decoded; None where there was too little speech in it."""
-        found = summary(self._pieces)
+        found = self.summary()
         if found is None:
             return None
         return Estimate(
             opinion=self._scale.opinion(found),
             distance_db=found.distance_db,
             damage=found.damage,
-            missing=self._missing / self._next,
+            missing=len(self._lost) / self._next,
             seconds=max(0, self._decoded - WARM) / TICK_RATE,
         )
 
@@ -138,11 +143,12 @@ class ShadowDecoder:
         skipped = min(len(heard), max(0, WARM - (self._decoded - len(heard))))
         self._pieces.append(self._comparison.push(said[skipped : len(heard)], heard[skipped:]))
 
-    def _heard(self, frame: Frame) -> Samples:
+    def _heard(self, frame: Frame, at: int) -> Samples:
+        """The frame as it was heard, `at` ticks of what is compared."""
         length = len(frame.samples)
         if self._in_time(self._waits.get(frame.timestamp)):
             return self._decoder.decode(frame.packet, length)
-        self._missing += 1
+        self._lost.append((at, at + length))
         after = self._frames[self._next + 1] if self._next + 1 < len(self._frames) else None
         if after is not None and after.timestamp in self._own and describe(after.packet).fec:
             wait_s = to_seconds(after.timestamp - frame.timestamp) + self._own[after.timestamp]

@@ -9,7 +9,7 @@ from .knowledge import Knowledge
 from .ladder import LOWEST, SAFE, wire_rate, without_fec
 from .moments import Moments
 from .objective import Present
-from .outlook import Limits, Path, Way, delay_for, rounded, way
+from .outlook import Limits, Path, Way, rounded, way
 from .plan import Carrier, Plan, Protection, Reason, Rung
 from .playout import CONCEALED, PlayoutDelay
 from .profiles import Profile
@@ -23,8 +23,6 @@ AHEAD_S = 1.2
 """So long before a rise may be made its rate is tried."""
 APART_S = 0.2
 """Between changes on two axes, where neither is urgent."""
-AMPLE = 1.0
-"""Gain for which a lower rung makes room for repair where no limit is known: random loss is no reason to send less."""
 YOUNG_S, YOUNG_PACKETS = 20.0, 250
 DOUBTFUL = 0.004
 IDLE_GAP_S, DOUBTFUL_GAP_S = 0.2, 0.04
@@ -54,6 +52,8 @@ class Decider:
         self._fell_for = Reason.CONGESTED
         """Why the rung fell last."""
         self._path: Path | None = None
+        self._news = False
+        """More is known than when the path was looked at."""
         self._view: View | None = None
         self._plan: Plan | None = None
         if top.bitrate > start.bitrate:  # above the start nothing is taken for granted
@@ -65,7 +65,7 @@ class Decider:
         packet_bytes = rate * self._rung.frame_ms / 8000
         try_less = not (self._red and self._carrier is Carrier.AUDIO)
         self._known.on_network(report, sending=rate, packet_bytes=packet_bytes, try_less=try_less)
-        self._path = None
+        self._news = True
 
     def on_compute(self, report: ComputeReport) -> None:
         """Cost and readiness."""
@@ -73,7 +73,8 @@ class Decider:
 
     def on_content(self, report: ContentReport) -> None:
         """Whether speech sounds, and its pauses."""
-        self._sounding = report.sounding
+        if report.sounding is not self._sounding:
+            self._sounding, self._news = report.sounding, True
         self._moments.observe(report)
         self._playout.sounding(report.at, report.sounding)
 
@@ -88,7 +89,7 @@ class Decider:
     def on_carrier(self, carrier: Carrier, *, red: bool = True, nack: bool = True) -> None:
         """The data track repairs by itself."""
         self._carrier, self._red, self._nack = carrier, red, nack
-        self._path = None
+        self._news = True
         self._rung, self._protection, self._probe = without_fec(self._rung), _NONE, None
 
     def plan(self, now: float) -> Plan:
@@ -113,15 +114,19 @@ class Decider:
     def _look(self, now: float) -> View:
         """The ways there are, seen from the present one; as before where nothing has changed."""
         audio = self._carrier is Carrier.AUDIO
-        if self._path is None:
+        if self._path is None or self._news:
+            careful = self._known.loss.channel(careful=True)
             self._path = rounded(
-                loss=self._known.loss.channel,
+                loss=self._known.loss.channel() if self._sounding else careful,
+                careful=careful,
+                before=self._path,
                 rtt_s=self._known.usual_rtt_s,
                 jitter_s=self._known.late_s() if audio else 0.0,
                 red=self._red,
                 nack=self._nack,
                 repair=audio,
             )
+            self._news = False
         profile, asked_s = self._profile, self._playout.asked_s
         clean_s = profile.clean_playout_delay_s
         limits = Limits(
@@ -173,17 +178,16 @@ class Decider:
     def _protect(self, now: float, view: View) -> Reason | None:
         """Better repair comes at once; less of it by `_rise`."""
         budget = self._known.capacity.budget
-        better = [(gain, way) for gain, way in view.repaired if budget is None or way.wire <= budget]
-        kept = next(((gain, way) for gain, way in better if way.rung.bitrate == self._rung.bitrate), None)
-        room = self._weights.gain if budget is not None else AMPLE
-        found = better[0] if better and (kept is None or better[0][0] - kept[0] >= room) else kept
-        if found is None or (kept is None and found[0] < room):
-            return None
-        if found[1].wire > view.here.wire:
-            self._known.sends_more(now, repairing=True)
-        self._go(now, found[1])
-        self._gate.changed(now)
-        return Reason.LOSS
+        for better in view.repaired:
+            if budget is None and better.rung.bitrate < self._rung.bitrate:
+                continue  # random loss is no reason to send less
+            if budget is None or better.wire <= budget:
+                if better.wire > view.here.wire:
+                    self._known.sends_more(now, repairing=True)
+                self._go(now, better)
+                self._gate.changed(now)
+                return Reason.LOSS
+        return None
 
     def _lower_tier(self, now: float) -> Reason | None:
         reason = self._tiers.fall(
@@ -256,8 +260,7 @@ class Decider:
         audio = self._carrier is Carrier.AUDIO
         delay_s = None
         if audio and self._view is not None:
-            late_s = delay_for(self._view.path.jitter_s, self._view.limits)
-            delay_s = self._playout.decide(now, max(late_s, self._needs_s))
+            delay_s = self._playout.decide(now, self._needs_s)
         before = self._plan
         plan = Plan(
             rung=self._rung,

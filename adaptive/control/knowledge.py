@@ -18,8 +18,7 @@ are planned with what is usual, not with a queue that passes."""
 JITTERS = 3.0
 """Times the interarrival jitter (a mean deviation, RFC 3550 section 6.4.1) that packets are late, where the delays of
 single packets are not known."""
-MARGIN_S = 0.010
-RAISED_S, SETTLED_S = 5.0, 1.5
+RAISED_S, SETTLED_S = 2.5, 1.5
 """After more is sent, loss that grows is looked at for the first, from the second on, when rates are those of after."""
 RATES_S = 0.7
 """Time constant over which rates are averaged for that."""
@@ -125,7 +124,7 @@ class Knowledge:
         spread_s = self._lateness.spread_s
         if spread_s is None:
             spread_s = JITTERS * (self._jitter_s or 0.0)
-        return spread_s + MARGIN_S
+        return spread_s
 
     def age(self, now: float) -> Age:
         """Of the newest facts."""

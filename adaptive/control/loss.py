@@ -146,7 +146,10 @@ class LossEstimate:
         chance = math.sqrt(fast * (1 - fast) * self.burst / max(1.0, self._fast.packets))
         return max(slow, fast - chance)
 
-    @property
-    def channel(self) -> Gilbert:
-        """What is to be planned with."""
-        return Gilbert(share=self.share, burst=max(self.burst, 1 / (1 - min(0.99, self.share))))
+    def channel(self, *, careful: bool = False) -> Gilbert:
+        """What is to be planned with; where `careful`, as bad as it may well be (a standard deviation more)."""
+        share = self.share
+        if careful and share:
+            packets = max(1.0, self._slow.packets)
+            share = min(1.0, share + math.sqrt(share * (1 - share) * self.burst / packets))
+        return Gilbert(share=share, burst=max(self.burst, 1 / (1 - min(0.99, share))))

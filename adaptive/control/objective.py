@@ -13,6 +13,8 @@ from .profiles import Weights
 CHUNKS = 3
 CHUNK_S = 0.4
 """Looked ahead: so many chunks of so much speech."""
+LASTING = 15
+"""Chunks more for which a delay that is raised while speech sounds is paid: it is lowered late and slowly."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,4 +38,5 @@ def value(way: Way, present: Present, weights: Weights, *, tier: float) -> float
         total -= weights.seam
     if present.sounding and way.delay_s > before.delay_s:
         total -= weights.stretch * (way.delay_s - before.delay_s)
+        total -= LASTING * max(0.0, way.delay_cost - before.delay_cost)
     return total

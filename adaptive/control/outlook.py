@@ -23,6 +23,9 @@ HINTS = (10, 15, 20)
 """Percent told to the encoder: below 10 it makes no copies at 24 kb/s; 20 is libwebrtc's ceiling."""
 FEC_PRIMARY = 0.55
 """Share of the bitrate left for the speech itself while in-band copies travel with it: 32 kb/s sounds like 17 to 18."""
+ASKING_S, ASKING_MORE_S = 0.14, 0.35
+"""Chromium holds so much by itself where it gets what it asks for again, and so much more per share lost (the simulated
+receiver's delay at 5, 10 and 20 % loss)."""
 DELAY_STEP_S = 0.04
 """Playout delays lie so far apart, from the profile's clean one on."""
 LOSSES = (0.0, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.055, 0.075, 0.1, 0.13, 0.17, 0.22, 0.3, 0.4, 0.6, 1.0)
@@ -80,17 +83,33 @@ class Way:
     """Share lost after repair."""
     opinion: float
     """Expected, delay aside."""
+    delay_cost: float
+    """Points a chunk for all that lies between leaving and sounding."""
     worth: float
+    """Points a chunk: opinion less delay and bits."""
 
 
-def rounded(*, loss: Gilbert, rtt_s: float | None, jitter_s: float, red: bool, nack: bool, repair: bool = True) -> Path:
-    """The path as the table knows it."""
+def rounded(
+    *,
+    loss: Gilbert,
+    careful: Gilbert,
+    rtt_s: float | None,
+    jitter_s: float,
+    red: bool,
+    nack: bool,
+    repair: bool = True,
+    before: Path | None = None,
+) -> Path:
+    """The path as the table knows it. Loss is `loss`, but falls below what was taken for it `before` only with
+    `careful`, which is what it may well be."""
     share = _nearest(LOSSES, loss.share) if repair else 0.0
+    if before is not None and repair and share < before.loss:
+        share = min(before.loss, _nearest(LOSSES, careful.share))
     return Path(
         loss=share,
         burst=_nearest(BURSTS, loss.burst) if share else 1.0,
         rtt_s=None if rtt_s is None else next((r for r in ROUND_TRIPS_S if rtt_s <= r), ROUND_TRIPS_S[-1]),
-        jitter_s=jitter_s,
+        jitter_s=round(jitter_s, 2),
         red=red,
         nack=nack,
         repair=repair,
@@ -134,11 +153,13 @@ def way(rung: Rung, protection: Protection, delay_s: float, path: Path, weights:
         jitter_s=path.jitter_s,
     )
     sounding = replace(rung, bitrate=round(rung.bitrate * FEC_PRIMARY)) if protection.fec else rung
-    total_s = (path.rtt_s or 0.0) / 2 + delay_s + rung.frame_ms / 1000
+    asks = protection.nack and path.loss
+    held_s = max(delay_s, ASKING_S + ASKING_MORE_S * path.loss) if asks else delay_s
+    total_s = (path.rtt_s or 0.0) / 2 + held_s + rung.frame_ms / 1000
     share = _on_grid(left.share)
     opinion, delayed = (_expected(sounding, share, left.burst, seconds) for seconds in (0.0, round(total_s, 2)))
     wire = wire_rate(rung, protection, loss=path.loss)
-    worth = opinion - weights.delay * (opinion - delayed) - weights.wait * total_s - weights.kilobit * wire / 1000
+    delay_cost = weights.delay * (opinion - delayed) + weights.wait * total_s
     return Way(
         rung=rung,
         protection=protection,
@@ -147,7 +168,8 @@ def way(rung: Rung, protection: Protection, delay_s: float, path: Path, weights:
         wire=wire,
         left=left.share,
         opinion=opinion,
-        worth=worth,
+        delay_cost=delay_cost,
+        worth=opinion - delay_cost - weights.kilobit * wire / 1000,
     )
 
 
@@ -163,7 +185,7 @@ def _on_grid(share: float) -> float:
 
 def _repairs(rung: Rung, path: Path, limits: Limits) -> Iterator[tuple[Rung, Protection, float]]:
     """Protections that are possible for a rung, each with the delays at which it begins to help."""
-    yield rung, Protection(), min(limits.most_s, delay_for(path.jitter_s, limits))
+    yield rung, Protection(), limits.clean_s
     if not path.loss or not path.repair:
         return
     lbrr = not path.red and rung.bitrate >= FEC_FROM

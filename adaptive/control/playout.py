@@ -10,9 +10,9 @@ STEP_S = 0.040
 CONCEALED = 0.05
 """Share of made-up samples without loss to explain it: packets come too late."""
 SILENCE_S = 2.0
-UNNEEDED_S = 8.0
+UNNEEDED_S = 5.0
 """Speech in which less would have done all the time: then a step less is asked for, and a step more every so often."""
-EVERY_S = 2.0
+EVERY_S = 1.0
 
 
 class PlayoutDelay:

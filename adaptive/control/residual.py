@@ -27,7 +27,7 @@ def copy_wait_s(distance: int, frame_ms: int) -> float:
 
 
 def again_wait_s(tries: int, frame_ms: int, rtt_s: float) -> float:
-    """The same for a retransmission asked for `tries` times: it is missed when the next packet comes."""
+    """The same for a retransmission asked for `tries` times: what is lost is missed when the next packet comes."""
     return frame_ms / 1000 + MARGIN_S + tries * max(ASKED_S, rtt_s)
 
 
@@ -51,10 +51,10 @@ def residual(
     lbrr = protection.fec and copy_wait_s(LBRR_DISTANCE, frame_ms) <= waits
     if lbrr:
         distances = sorted({LBRR_DISTANCE, *distances})
-    tries = 0
+    tries, spare = 0, 0.0
     if protection.nack and rtt_s is not None:
         tries = sum(again_wait_s(n, frame_ms, rtt_s) <= waits for n in range(1, MOST_TRIES + 1))
-    spare = 0.0 if not tries or rtt_s is None else (waits - again_wait_s(1, frame_ms, rtt_s)) * 1000 / frame_ms
+        spare = (waits - again_wait_s(1, frame_ms, rtt_s)) * 1000 / frame_ms
     share = loss.share * _fail(loss, distances, tries, spare)
     if lbrr and not protection.copies:
         share = loss.share - LBRR_SHARE * (loss.share - share)

@@ -10,6 +10,9 @@ from .outlook import Limits, Path, Way, ways
 from .plan import Rung
 from .profiles import Weights
 
+EASE = 0.03
+"""Gain for which repair is given up: a copy of 32 kb/s costs .05."""
+
 
 class View:
     """Best first in each of its lists; what fits the capacity is for whoever reads them to say."""
@@ -54,23 +57,28 @@ class View:
 
     @cached_property
     def higher(self) -> list[Way]:
-        """Those of a higher rung that are worth a rise; home is, unless it is worth so much less."""
+        """Those of a higher rung that are worth a rise. Home is where nothing is lost, unless it is worth that much
+        less."""
         rung, home = self.here.rung, self._home
+        homeward = 0.0 if self.path.loss else -self._weights.gain
         return [
             way
             for gain, way in self.gains
             if way.rung.bitrate >= rung.bitrate
             and wire_rate(way.rung) > wire_rate(rung)
-            and gain >= (-self._weights.gain if same(way.rung, home) else self._weights.gain)
+            and gain >= (homeward if same(way.rung, home) else self._weights.gain)
         ]
 
     @cached_property
-    def repaired(self) -> list[tuple[float, Way]]:
-        """Those of no more bitrate that lose less, with what they gain, where that is worth a change."""
+    def repaired(self) -> list[Way]:
+        """Those of no more bitrate that lose less, where that is worth a change; all of them where the present one has
+        come to need more of the wire than anything may."""
+        too_much = self.here.wire > self.limits.wire
         return [
-            (gain, way)
+            way
             for gain, way in self.gains
-            if gain >= self._weights.gain and way.left < self.here.left and way.rung.bitrate <= self.here.rung.bitrate
+            if way.rung.bitrate <= self.here.rung.bitrate
+            and (too_much or (gain >= self._weights.gain and way.left < self.here.left))
         ]
 
     @cached_property
@@ -80,7 +88,7 @@ class View:
         return [
             way
             for gain, way in self.gains
-            if gain > 0
+            if gain > EASE
             and same(way.rung, here.rung)
             and (way.protection, way.needs_s) != (here.protection, here.needs_s)
             and (way.wire <= here.wire or way.needs_s < here.needs_s)

@@ -60,13 +60,17 @@ def test_damage_is_told_from_coding() -> None:
     said = sound(2.0)
     noisy = (said + 0.003 * np.random.default_rng(3).standard_normal(len(said))).astype(np.float32)
     holes = said.copy()
-    for at in range(4_000, len(holes) - 4_000, 12_000):
-        holes[at : at + 2_400] = 0
-    coded, broken = (summary([Comparison().push(said, heard)]) for heard in (noisy, holes))
+    lost = [(at, at + 2_400) for at in range(4_000, len(holes) - 4_000, 12_000)]
+    for start, end in lost:
+        holes[start:end] = 0
+    coded, broken = (summary([Comparison().push(said, heard)], lost) for heard in (noisy, holes))
     assert coded is not None
     assert broken is not None
     assert coded.distance_db > broken.distance_db
-    assert coded.damage < 0.1 < broken.damage
+    assert 2 * coded.damage < broken.damage
+    unseen = summary([Comparison().push(said, holes)])
+    assert unseen is not None
+    assert unseen.damage == 0, "where nothing was lost, it is of coding"
 
 
 def test_the_scale_falls_with_both_distances_and_stays_on_its_axis() -> None:

@@ -87,7 +87,8 @@ def received(sent: Sequence[Frame], dropped: Sequence[bool]) -> float:
     heard = [decoder.decode(None if lost else frame.packet, FRAME) for frame, lost in zip(sent, dropped, strict=True)]
     first = BEGINS * FRAME + WARM
     spoken, came = np.concatenate([frame.samples for frame in sent]), np.concatenate(heard)[LOOKAHEAD:]
-    found = summary([Comparison().push(spoken[first : len(came)], came[first:])])
+    lost = [(n * FRAME - first, (n + 1) * FRAME - first) for n, gone in enumerate(dropped) if gone and n >= BEGINS]
+    found = summary([Comparison().push(spoken[first : len(came)], came[first:])], lost)
     assert found is not None
     return calibrated().opinion(found)
 

@@ -85,7 +85,8 @@ class Legato:
 
     def __init__(self, samples: Samples, *, sessions: int, seconds: float, protected: bool) -> None:
         renderer = RecordedRenderer(samples, seconds)
-        options: dict[str, Any] = {"voices": (VOICE,), "voice": VOICE, "max_listeners": sessions, "lab": False}
+        options: dict[str, Any] = {"voices": (VOICE,), "voice": VOICE, "max_listeners": sessions}
+        options |= {"lab": False, "shadow": False}
         settings = Settings(**options)
         metrics = Metrics(renderer, lambda: list(self._listeners), time.monotonic)
         self._listeners = Listeners(

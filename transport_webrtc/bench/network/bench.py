@@ -2,17 +2,20 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from itertools import count
 from statistics import median
 from typing import Any
 
 from quality.lab.scenarios import Scenario
 
+from .asked import Asked
 from .clip import Clip
 from .measuring import row
 from .rows import Folder, Key
 from .run import run
 from .senders import SenderName
 from .stage import Stage
+from .taken import Taken
 
 FAILURES = 2
 """Of one run, with new processes after each; a third one ends the bench."""
@@ -20,6 +23,7 @@ MEDIANS = (
     "pesq",
     "pesq_phrase",
     "visqol",
+    "tier_pesq",
     "concealed_share",
     "silence_added_s",
     "lost_speech_s",
@@ -39,35 +43,16 @@ Say = Callable[[str], None]
 class Bench:
     """Goes through the runs; those that its folder has already are not made again."""
 
-    def __init__(
-        self,
-        *,
-        senders: Sequence[SenderName],
-        scenarios: Sequence[Scenario],
-        seeds: int,
-        repeats: int,
-        clip: Clip,
-        folder: Folder,
-        profile: str,
-        controller: str,
-    ) -> None:
-        self._senders, self._scenarios, self._seeds = senders, scenarios, seeds
-        self._repeats = repeats
-        self._clip, self._folder = clip, folder
-        self._profile, self._controller = profile, controller
+    def __init__(self, asked: Asked, *, clip: Clip, folder: Folder) -> None:
+        self._asked, self._clip, self._folder = asked, clip, folder
         self._stage: Stage | None = None
         self._standing = ExitStack()
 
-    @property
-    def count(self) -> int:
-        """Of the runs asked for."""
-        return len(self._senders) * len(self._scenarios) * self._seeds
-
-    def _asked(self) -> Iterator[tuple[SenderName, Scenario, int, Key]]:
+    def _runs(self) -> Iterator[tuple[SenderName, Scenario, int, Key]]:
         """Alternating: all contenders meet one network before the next one comes."""
-        for seed in range(1, self._seeds + 1):
-            for scenario in self._scenarios:
-                for sender in self._senders:
+        for seed in range(1, self._asked.seeds + 1):
+            for scenario in self._asked.scenarios:
+                for sender in self._asked.senders:
                     yield sender, scenario, seed, (sender.text, scenario.name, seed)
 
     def rows(self, *, say: Say, done: Callable[[], None]) -> list[dict[str, Any]]:
@@ -77,7 +62,7 @@ class Bench:
         """
         rows = []
         with self._standing:
-            for sender, scenario, seed, key in self._asked():
+            for sender, scenario, seed, key in self._runs():
                 say(f"{sender.text} on {scenario.name}, seed {seed}")
                 rows.append(self._row(sender, scenario, seed, key, say))
                 done()
@@ -86,19 +71,9 @@ class Bench:
     def _row(self, sender: SenderName, scenario: Scenario, seed: int, key: Key, say: Say) -> dict[str, Any]:
         while (best := self._folder.best(key)) is None or not best["valid"]:
             attempts = len(self._folder.attempts(key))
-            if best is not None and attempts > self._repeats:
+            if best is not None and attempts > self._asked.repeats:
                 break
-            for failures in range(FAILURES + 1):
-                try:
-                    taken = run(self._staged(), sender, scenario, seed, clip_s=self._clip.seconds)
-                    break
-                except self._failures() as error:
-                    say(f"{sender.text} on {scenario.name} failed: {error}")
-                    self._strike(say)
-                    if failures == FAILURES:
-                        raise RuntimeError(
-                            f"{sender.text} on {scenario.name} fails again and again: {error}"
-                        ) from error
+            taken = self._taken(sender, scenario, seed, say)
             taken.save(self._folder.run(key, attempts))
             made = row(taken, self._clip, scenario) | {"attempt": attempts}
             self._folder.add(made)
@@ -106,9 +81,21 @@ class Bench:
                 say(f"{sender.text} on {scenario.name} is not valid: {why_invalid(made)}")
         return best
 
+    def _taken(self, sender: SenderName, scenario: Scenario, seed: int, say: Say) -> Taken:
+        """One run, with new processes after each failure."""
+        for failures in count(1):
+            try:
+                return run(self._staged(), sender, scenario, seed, clip_s=self._clip.seconds)
+            except self._failures() as error:
+                say(f"{sender.text} on {scenario.name} failed: {error}")
+                self._strike(say)
+                if failures > FAILURES:
+                    raise RuntimeError(f"{sender.text} on {scenario.name} fails again and again: {error}") from error
+        raise AssertionError
+
     def _staged(self) -> Stage:
         if self._stage is None:
-            stage = Stage(self._clip, profile=self._profile, controller=self._controller)
+            stage = Stage(self._clip, profile=self._asked.profile, controller=self._asked.controller)
             self._stage = self._standing.enter_context(stage)
         return self._stage
 
@@ -131,7 +118,8 @@ def why_invalid(made: dict[str, Any]) -> str:
     """A short reason."""
     slip, idle = made["clock_slip"], made["cpu_idle"]
     known = f"the audio clock slipped by {slip:+.2%}" if slip is not None else "no audio clock"
-    return known + ("" if idle is None else f", {idle:.0%} of the machine was idle")
+    idle_too = "" if idle is None else f", {idle:.0%} of the machine was idle"
+    return f"{known}{idle_too}, the bench was held up for {made['late_ms']:.0f} ms"
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

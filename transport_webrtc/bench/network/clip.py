@@ -2,18 +2,18 @@
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from adaptive.audio.wav import write_wav
-from adaptive.speech.offline import render
 from adaptive.speech.registry import load_voice
-from adaptive.speech.renderer import Chunk
+from adaptive.speech.renderer import Chunk, ClausePrepared
 from adaptive.speech.stream import SpeechStream
-from adaptive.speech.voice import Samples
+from adaptive.speech.voice import Samples, Voice
 from adaptive.ticks import TICK_RATE
 
 VOICE = "joe"
@@ -37,14 +37,16 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Clip:
-    """A text as it sounds at the voice's best tier, at 48 kHz."""
+    """A text as it sounds, at 48 kHz."""
 
     text: str
     voice: str
     tier: str
-    """The voice's best."""
+    """The voice's best, or the one it began with."""
     samples: Samples
     phrases: tuple[Phrase, ...]
+    firsts: tuple[int, ...] = ()
+    """Numbers of the clauses with which phrases begin."""
 
     @property
     def seconds(self) -> float:
@@ -61,27 +63,41 @@ class Clip:
 
 def make_clip(text: str = TEXT, voice: str = VOICE) -> Clip:
     """Renders the clip; the same every time."""
-    rendering = render(text, voice=voice)
-    starts = [clause.start for clause in rendering.clauses] or [0]
-    borders = [0]
-    for start in starts[1:]:
-        if start - borders[-1] >= LEAST_PHRASE_S * TICK_RATE:
-            borders.append(start)
-    ends = [*borders[1:], len(rendering.samples)]
-    phrases = tuple(Phrase(start, end) for start, end in zip(borders, ends, strict=True))
-    return Clip(text, voice, rendering.voice.tiers[0], rendering.samples, phrases)
+    speaker = load_voice(voice)
+    best = speaker.info.tiers[0]
+    samples, clauses = _speak(speaker, text, best, ())
+    firsts = [0]
+    for number, start in enumerate(clauses):
+        if start - clauses[firsts[-1]] >= LEAST_PHRASE_S * TICK_RATE:
+            firsts.append(number)
+    return Clip(text, voice, best, samples, _phrases(samples, clauses, firsts), tuple(firsts))
 
 
-def as_spoken(clip: Clip, tier: str, switches: Sequence[dict[str, Any]]) -> Samples:
+def as_spoken(clip: Clip, tier: str, switches: Sequence[dict[str, Any]]) -> Clip:
     """The clip as a server rendered it: from `tier` on, with the changes that its `switched` events tell.
 
-    A lower tier makes other pauses between clauses, so the best one is no measure for what the network did to it.
+    A lower tier has noise of its own and other pauses, so the best one does not tell what the network did to it.
     """
-    stream = SpeechStream(load_voice(clip.voice))
-    stream.feed(clip.text, final=True)
+    samples, clauses = _speak(load_voice(clip.voice), clip.text, tier, switches)
+    return replace(clip, tier=tier, samples=samples, phrases=_phrases(samples, clauses, clip.firsts))
+
+
+def _speak(voice: Voice, text: str, tier: str, switches: Sequence[dict[str, Any]]) -> tuple[Samples, list[int]]:
+    """The samples, and the ticks at which clauses begin."""
+    stream = SpeechStream(voice)
+    stream.feed(text, final=True)
     chunks: list[Samples] = []
+    clauses: list[int] = []
     while not stream.done:
         now = next((s["to"] for s in reversed(switches) if s["position"] <= stream.position), tier)
-        events = stream.next(tier=now, chunk_frames=None)
-        chunks += [event.samples for event in events if isinstance(event, Chunk)]
-    return np.concatenate(chunks)
+        for event in stream.next(tier=now, chunk_frames=None):
+            if isinstance(event, Chunk):
+                chunks.append(event.samples)
+            elif isinstance(event, ClausePrepared):
+                clauses.append(event.start)
+    return np.concatenate(chunks), clauses
+
+
+def _phrases(samples: Samples, clauses: Sequence[int], firsts: Sequence[int]) -> tuple[Phrase, ...]:
+    borders = [0, *(clauses[first] for first in firsts[1:]), len(samples)]
+    return tuple(Phrase(start, end) for start, end in pairwise(borders))

@@ -1,14 +1,19 @@
 """`legato bench network` on the command line."""
 
 import json
+import signal
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .senders.names import DEFAULT
+
+if TYPE_CHECKING:
+    from .asked import Asked
+    from .rows import Folder
 
 WIDTH = 170
 """Of the table in a file, columns."""
@@ -48,6 +53,7 @@ def register(app: typer.Typer) -> None:
         24 kb/s; `browser`, another Chromium, with `:nack` (pinned to 250 ms), `:red` or `:ptime` (adaptivePtime) if
         asked for.
 
+        pesq, pesq_phrase and visqol are against what was sent; tier_pesq is that against the voice's best tier.
         delay_mean_ms is the mean time sound waited in the receiver's buffer; 50 ms of way come on top, and a frame.
         Needs root, Chromium, playwright and the extra `judge`. A run takes some 25 s; one that the machine spoilt is
         repeated, and counted where it stays so. Give the same --out to go on after an interruption.
@@ -56,17 +62,36 @@ def register(app: typer.Typer) -> None:
         if missing:
             typer.echo(f"legato bench network needs more than there is: {missing}.", err=True)
             raise typer.Exit(1)
-        asked = {"senders": senders, "scenarios": scenarios, "seeds": seeds, "profile": profile, "repeats": repeats}
+        from .asked import ask
+        from .rows import Folder
+
         try:
-            result = _bench(asked, controller=controller, delay=delay, out=out, plots=plots)
+            asked = ask(
+                senders=senders,
+                scenarios=scenarios,
+                seeds=seeds,
+                repeats=repeats,
+                profile=profile,
+                controller=controller,
+                delay_ms=delay,
+            )
+            folder = Folder(out or Path("runs") / time.strftime("network-%Y%m%d-%H%M%S"), asked.common)
         except ValueError as error:
             typer.echo(str(error), err=True)
             raise typer.Exit(2) from None
+        signal.signal(signal.SIGTERM, _leave)
+        try:
+            result = _bench(asked, folder, plots=plots)
         except (RuntimeError, ImportError) as error:
             typer.echo(str(error), err=True)
             raise typer.Exit(1) from error
         if as_json:
             typer.echo(json.dumps(result))
+
+
+def _leave(number: int, _: object) -> None:
+    """Ends the bench as an interruption does, so that no process and no namespace stays behind."""
+    raise SystemExit(128 + number)
 
 
 def _missing() -> str | None:
@@ -77,60 +102,18 @@ def _missing() -> str | None:
     return tun.available() or chromium.available()
 
 
-def _bench(
-    asked: dict[str, Any], *, controller: str, delay: int | None, out: Path | None, plots: bool
-) -> dict[str, Any]:
-    """The figures. Raises ValueError for what was asked wrongly."""
+def _bench(asked: "Asked", folder: "Folder", *, plots: bool) -> dict[str, Any]:
+    """The figures. Raises RuntimeError where a run fails again and again, ImportError where judges are missing."""
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    from adaptive.control.profiles import PROFILES
-    from adaptive.control.registry import load_controller
-    from quality.lab.scenarios import load, names
 
     from .bench import Bench, summary
     from .clip import make_clip
-    from .rows import Folder
-    from .senders.names import parse_sender
-    from .table import show
+    from .table import progress_of, show
 
-    profile = asked["profile"]
-    if profile not in PROFILES:
-        raise ValueError(f"There is no profile {profile!r}; there are {', '.join(PROFILES)}.")
-    load_controller(controller, profile=PROFILES[profile])
-    chosen = [parse_sender(text, delay_ms=delay) for text in asked["senders"].split(",")]
-    networks = [load(name.strip()) for name in (asked["scenarios"] or ",".join(names())).split(",")]
-    path = out or Path("runs") / time.strftime("network-%Y%m%d-%H%M%S")
     console = Console(file=sys.stderr, width=None if sys.stderr.isatty() else WIDTH)
-    clip = make_clip()
-    common = {"profile": profile, "controller": controller, "delay_ms": delay, "text": clip.text, "voice": clip.voice}
-    folder = Folder(path, common)
-    bench = Bench(
-        senders=chosen,
-        scenarios=networks,
-        seeds=asked["seeds"],
-        repeats=asked["repeats"],
-        clip=clip,
-        folder=folder,
-        profile=profile,
-        controller=controller,
-    )
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("starting", total=bench.count)
+    bench = Bench(asked, clip=make_clip(), folder=folder)
+    with progress_of(console) as progress:
+        task = progress.add_task("starting", total=asked.count)
 
         def say(line: str) -> None:
             progress.update(task, description=line[:60])
@@ -143,23 +126,23 @@ def _bench(
     medians = summary(rows)
     show(medians, console)
     if plots:
-        _draw(folder, networks, rows, console)
-    console.print(f"Rows, recordings and plots are in {path}/.")
+        _draw(asked, folder, rows, console)
+    console.print(f"Rows, recordings and plots are in {folder.path}/.")
     return {
         "rows": rows,
         "summary": medians,
         "invalid": sum(not made["valid"] for made in rows),
         "repeated": sum(made["attempt"] for made in rows),
-        **common,
-        "out": str(path),
+        **asked.common,
+        "out": str(folder.path),
     }
 
 
-def _draw(folder: Any, networks: Any, rows: list[dict[str, Any]], console: Any) -> None:
+def _draw(asked: "Asked", folder: "Folder", rows: list[dict[str, Any]], console: Any) -> None:
     try:
         from .plots import draw
     except ImportError:
         console.print("There are no plots without matplotlib: pip install legato-speech[judge].")
         return
-    for scenario in networks:
+    for scenario in asked.scenarios:
         draw(folder, scenario, [made for made in rows if made["scenario"] == scenario.name])

@@ -17,6 +17,8 @@ from .wire import Wire, under_capacity_after
 
 MAX_SLIP = 0.003
 """An audio clock further from the wall clock says that the listener was starved, not what it heard."""
+MAX_LATE_S = 0.2
+"""Of a step on the link."""
 MIN_IDLE = 0.1
 """Of the machine, on average while the clip is spoken."""
 AUDIBLE = 10 ** (-45 / 20)
@@ -32,7 +34,8 @@ UNHEARD = 1.0
 
 def row(taken: Taken, clip: Clip, scenario: Scenario) -> dict[str, Any]:
     """One row. What cannot be measured is None. Needs the extra `judge`; raises ImportError that says so."""
-    reference, tiers = _reference(taken, clip)
+    spoken, tiers = _as_spoken(taken, clip)
+    reference = spoken.samples
     latest = max(0.5, (len(taken.heard) - len(reference)) / TICK_RATE)
     found = compare(taken.heard, reference, rate=TICK_RATE, latest_s=latest)
     onset = _onset(taken.heard)
@@ -47,7 +50,7 @@ def row(taken: Taken, clip: Clip, scenario: Scenario) -> dict[str, Any]:
         "scenario": taken.scenario,
         "seed": taken.seed,
         "pesq": _rounded(pesq, 3),
-        "pesq_phrase": _rounded(_by_phrase(taken.heard, reference, clip.phrases, found), 3),
+        "pesq_phrase": _rounded(_by_phrase(taken.heard, reference, spoken.phrases, found), 3),
         "visqol": _rounded(visqol, 3),
         "concealed_share": _rounded(counters.concealed_share(start, end), 5),
         "silence_added_s": _rounded(found.silence_added_s, 2),
@@ -64,18 +67,20 @@ def row(taken: Taken, clip: Clip, scenario: Scenario) -> dict[str, Any]:
         "clock_slip": _rounded(taken.slip, 5),
         "cpu_idle": _rounded(taken.idle, 3),
         "cpu_idle_min": _rounded(taken.idle_lowest, 3),
+        "late_ms": _ms(taken.late_s),
         "valid": valid(taken),
         "tiers": tiers,
+        "tier_pesq": _rounded(_tier_pesq(spoken, clip), 3),
     }
 
 
 def valid(taken: Taken) -> bool:
     """Whether the machine left the listener enough time to say anything about the network."""
     clock = taken.slip is not None and abs(taken.slip) <= MAX_SLIP
-    return clock and (taken.idle is None or taken.idle >= MIN_IDLE)
+    return clock and taken.late_s <= MAX_LATE_S and (taken.idle is None or taken.idle >= MIN_IDLE)
 
 
-def _reference(taken: Taken, clip: Clip) -> tuple[Samples, list[str]]:
+def _as_spoken(taken: Taken, clip: Clip) -> tuple[Clip, list[str]]:
     """What was sent, and at which tiers of the voice: Legato may have lowered it on the way."""
     switches = [e for e in taken.told.get("events", ()) if e["event"] == "switched" and e.get("kind") == "tier"]
     if switches:
@@ -83,9 +88,21 @@ def _reference(taken: Taken, clip: Clip) -> tuple[Samples, list[str]]:
     elif taken.told:
         tier = taken.told["snapshot"]["plan"]["tier"]
     else:
-        return clip.samples, []
+        return clip, []
     tiers = [tier, *(switch["to"] for switch in switches)]
-    return (clip.samples if set(tiers) == {clip.tier} else as_spoken(clip, tier, switches)), tiers
+    return (clip if set(tiers) == {clip.tier} else as_spoken(clip, tier, switches)), tiers
+
+
+def _tier_pesq(spoken: Clip, clip: Clip) -> float | None:
+    """PESQ of what was sent against the voice's best, phrase by phrase: what lower tiers cost, before any network. None
+    where it was the best."""
+    if spoken is clip:
+        return None
+    scores, lengths = [], []
+    for mine, best in zip(spoken.phrases, clip.phrases, strict=True):
+        scores.append(_phrase(spoken.samples, clip.samples[best.start : best.end], mine.start / TICK_RATE))
+        lengths.append(best.end - best.start)
+    return float(np.average(scores, weights=lengths))
 
 
 def _onset(heard: Samples) -> float | None:

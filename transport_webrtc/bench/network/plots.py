@@ -27,6 +27,8 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 """Okabe and Ito's, which the colour-blind tell apart."""
 MOST_KBPS = 250.0
 """Of the picture of a trace, whose capacity may be far above what speech needs."""
+LEAST_QUEUE_MS = 50.0
+"""An axis of nothing would show rounding errors."""
 LOW_HZ, HIGH_HZ = 0, 12_000
 SPECTRUM = 1024
 
@@ -44,19 +46,20 @@ def draw(folder: Folder, scenario: Scenario, rows: Sequence[dict[str, Any]]) -> 
     figure, axes = plt.subplots(
         len(heights), sharex=True, figsize=(11, 1.15 * sum(heights)), height_ratios=heights, layout="constrained"
     )
-    axes[0].set_xlim(-BEFORE_S, end)
     for number, taken in enumerate(runs):
         colour = COLOURS[number % len(COLOURS)]
         _rate(axes[0], taken, end, colour)
         _queue(axes[1], taken, end, colour)
         _loss(axes[2], taken, end, colour)
         _buffer(axes[3], taken, end, colour)
+    axes[1].set_ylim(0, max(LEAST_QUEUE_MS, axes[1].get_ylim()[1]))
     _capacity(axes[0], scenario, end)
     for place, taken in enumerate(planned, start=4):
         _plans(axes[place], taken, end)
     for place, (taken, made) in enumerate(zip(runs, first, strict=True), start=4 + len(planned)):
         _spectrum(axes[place], taken, made)
-    axes[0].legend(loc="upper right", fontsize="small", ncols=3)
+    axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=6, fontsize="small", frameon=False)
+    axes[0].set_xlim(-BEFORE_S, end)
     axes[-1].set_xlabel("s from the start of the speech")
     figure.suptitle(f"{scenario.name}: {scenario.says}", fontsize="medium", wrap=True)
     figure.savefig(folder.path / f"{scenario.name.replace('/', '_')}.png", dpi=90)

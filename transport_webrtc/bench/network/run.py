@@ -44,6 +44,10 @@ class Network:
         while self._times and self._times[0] <= t:
             self._apply(self._times.pop(0))
 
+    def calm(self) -> None:
+        """As before the first step, so that goodbyes get through."""
+        self._apply(float("-inf"))
+
     @property
     def next_time(self) -> float | None:
         """When something is due."""
@@ -68,6 +72,7 @@ def run(stage: Stage, name: SenderName, scenario: Scenario, seed: int, *, clip_s
         page = sender.connect()
         return _listen(stage, sender, page, network, name, scenario, seed, clip_s)
     finally:
+        network.calm()
         sender.leave()
 
 
@@ -86,19 +91,23 @@ def _listen(
     network.until(0)
     idle = Idle()
     spoken_at = sender.go()
+    late_s = 0.0
     ends_s = max([clip_s, *(step.at_s for step in scenario.steps)]) + AFTER_S
     while (t := time.time() - spoken_at) < ends_s:
         network.until(t)
         due = min(t + SLICE_S, ends_s, network.next_time or ends_s)
         time.sleep(max(0.0, due - t))
+        late_s = max(late_s, time.time() - spoken_at - due)
         if t < clip_s:
             idle.stretch()
     while time.time() - spoken_at < ends_s + MOST_TAIL_S and not page.evaluate(f"ear.quiet({QUIET_S})"):
         time.sleep(0.25)
     ended = page.evaluate("ear.end()")
     if ended["failure"]:
-        raise RuntimeError(f"The listener of {name.text} could not record: {ended['failure']}")
+        raise RuntimeError(f"the listener of {name.text} could not record: {ended['failure']}")
     heard, slip = recording(ended, spoken_at)
+    if len(heard) < clip_s * TICK_RATE:
+        raise RuntimeError("the recording is shorter than the speech: this machine stood still, or its clock was set")
     origin = spoken_at - (time.time() - time.monotonic())
     wire = stage.rig.wire()
     return Taken(
@@ -111,6 +120,7 @@ def _listen(
         wire={way: [[(at or 0.0) - origin, *rest] for at, *rest in packets] for way, packets in wire.items()},
         speech=[[at - origin, int(arrived)] for at, _, _, _, arrived in stage.rig.packets()["down"]],
         queue_max_ms=stage.rig.stats()["down"]["queue_delay_max_ms"],
+        late_s=late_s,
         idle=idle.share,
         idle_lowest=idle.lowest,
         told=sender.told(spoken_at),
@@ -127,7 +137,7 @@ def recording(ended: dict[str, Any], spoken_at: float) -> tuple[Samples, float |
     blocks = np.frombuffer(base64.b64decode(ended["samples"]), np.float32)
     ends, arrivals = np.asarray(ended["ends"], float), np.asarray(ended["arrivals"]) / 1000
     if len(ends) < 6:
-        raise RuntimeError("Less than a second was recorded.")
+        raise RuntimeError("less than a second was recorded")
     size = len(blocks) // len(ends)
     lateness = arrivals - ends / TICK_RATE
     third = len(ends) // 3

@@ -1,15 +1,17 @@
-"""The table: medians over the valid seeds, scenario by scenario."""
+"""What is shown: progress while it runs, and the table of medians over the valid seeds, scenario by scenario."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 COLUMNS = (
     ("pesq", "PESQ", "{:.2f}"),
     ("pesq_phrase", "by phrase", "{:.2f}"),
     ("visqol", "ViSQOL", "{:.2f}"),
+    ("tier_pesq", "tiers", "{:.2f}"),
     ("concealed_share", "concealed", "{:.1%}"),
     ("silence_added_s", "silence s", "{:.2f}"),
     ("lost_speech_s", "lost s", "{:.2f}"),
@@ -24,7 +26,10 @@ COLUMNS = (
 
 def show(summary: Sequence[dict[str, Any]], console: Console) -> None:
     """Prints it. A dash is what was not measured or does not apply."""
-    table = Table(title="legato bench network", caption="medians over the valid runs (n) of each row")
+    table = Table(
+        title="legato bench network",
+        caption="medians over the valid runs (n); tiers: PESQ of what Legato sent where it was not the voice's best",
+    )
     table.add_column("scenario")
     table.add_column("sender")
     table.add_column("n", justify="right")
@@ -39,3 +44,9 @@ def show(summary: Sequence[dict[str, Any]], console: Console) -> None:
         table.add_row("" if before == line["scenario"] else line["scenario"], line["sender"], count, *cells)
         before = line["scenario"]
     console.print(table)
+
+
+def progress_of(console: Console) -> Progress:
+    """A bar that counts runs and says how long the others will take; gone when it is done."""
+    counted = (MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    return Progress(TextColumn("{task.description}"), BarColumn(), *counted, console=console, transient=True)

@@ -34,6 +34,8 @@ class Taken:
     """[time, 1 where it arrived] of every packet of sound on the way down."""
     queue_max_ms: float
     """The longest that a packet carried waited for the bottleneck, its service included."""
+    late_s: float
+    """The longest that this process was held up: its steps on the link were as late."""
     idle: float | None
     """Share of the machine that was idle during the speech."""
     idle_lowest: float | None

@@ -31,8 +31,9 @@ def babble(seconds: float) -> Samples:
     return (0.2 * sound / np.abs(sound).max()).astype(np.float32)
 
 
-SAMPLES = babble(8)
-CLIP = Clip("", "none", "full", SAMPLES, (Phrase(0, 4 * TICK_RATE), Phrase(4 * TICK_RATE, 8 * TICK_RATE)))
+SECONDS = 4
+SAMPLES = babble(SECONDS)
+CLIP = Clip("", "none", "full", SAMPLES, (Phrase(0, 2 * TICK_RATE), Phrase(2 * TICK_RATE, 4 * TICK_RATE)))
 
 
 def taken(heard: Samples, **changes: Any) -> Taken:
@@ -57,6 +58,7 @@ def taken(heard: Samples, **changes: Any) -> Taken:
         "wire": {"down": down, "up": [[count / 5, 100, 0.0] for count in range(-10, 60)]},
         "speech": [[at, int(round(at * 50) % 10 != 0)] for at, _, _ in down],
         "queue_max_ms": 12.0,
+        "late_s": 0.002,
         "idle": 0.5,
         "idle_lowest": 0.4,
     }
@@ -90,7 +92,7 @@ def test_a_row_holds_what_is_known_of_a_perfect_run() -> None:
 def test_a_stall_and_a_hole_show_where_they_should() -> None:
     from transport_webrtc.bench.network.measuring import row
 
-    cut = round(4.3 * TICK_RATE)
+    cut = round(2.4 * TICK_RATE)
     stalled = row(taken(late(SAMPLES[:cut], np.zeros(TICK_RATE, np.float32), SAMPLES[cut:])), CLIP, load("step40"))
     assert stalled["silence_added_s"] == pytest.approx(1.0, abs=0.05)
     assert stalled["largest_gap_ms"] == pytest.approx(1000, abs=60)
@@ -99,9 +101,9 @@ def test_a_stall_and_a_hole_show_where_they_should() -> None:
     assert stalled["pesq_phrase"] > stalled["pesq"]
 
     holed = SAMPLES.copy()
-    holed[4 * TICK_RATE :] = 0
+    holed[2 * TICK_RATE :] = 0
     made = row(taken(late(holed)), CLIP, load("outage10"))
-    assert made["lost_speech_s"] > 2
+    assert made["lost_speech_s"] > 1
     assert made["pesq_phrase"] == pytest.approx((4.5 + 1) / 2, abs=0.3), "one phrase was heard, one was not"
 
 
@@ -109,15 +111,22 @@ def test_a_stall_and_a_hole_show_where_they_should() -> None:
 def test_nothing_heard_is_a_row_as_well() -> None:
     from transport_webrtc.bench.network.measuring import row
 
-    made = row(taken(np.zeros(10 * TICK_RATE, np.float32), ticks=[], speech=[]), CLIP, load("clean"))
+    made = row(taken(np.zeros(6 * TICK_RATE, np.float32), ticks=[], speech=[]), CLIP, load("clean"))
     assert (made["pesq"], made["visqol"], made["first_audio_ms"], made["concealed_share"]) == (None,) * 4
     assert made["pesq_phrase"] == 1.0
-    assert made["lost_speech_s"] > 4
+    assert made["lost_speech_s"] > 2
 
 
 @pytest.mark.parametrize(
     ("changes", "good"),
-    [({}, True), ({"slip": 0.004}, False), ({"slip": None}, False), ({"idle": 0.05}, False), ({"idle": None}, True)],
+    [
+        ({}, True),
+        ({"slip": 0.004}, False),
+        ({"slip": None}, False),
+        ({"idle": 0.05}, False),
+        ({"idle": None}, True),
+        ({"late_s": 0.4}, False),
+    ],
 )
 def test_a_starved_machine_makes_no_valid_row(changes: dict[str, Any], good: bool) -> None:
     from transport_webrtc.bench.network.measuring import valid

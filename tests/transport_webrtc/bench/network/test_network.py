@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from quality.lab import tun
-from transport_webrtc.bench.network import chromium
+from transport_webrtc.bench.network import chromium, register
 
 PROGRAM = "from transport_webrtc.cli import main; main()"
 MISSING = tun.available() or chromium.available()
@@ -31,8 +33,11 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 )
 @pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 def test_what_was_asked_wrongly_is_told_before_anything_starts(arguments: tuple[str, ...], complaint: str) -> None:
-    answer = bench(*arguments)
-    assert answer.returncode == 2
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    register(app)
+    answer = CliRunner().invoke(app, ["network", *arguments])
+    assert answer.exit_code == 2
     assert answer.stderr.startswith(complaint)
 
 

@@ -14,6 +14,7 @@ from .names import SenderName
 
 START_S = 300.0
 """A first start builds the voice's files."""
+LEAVING_MS = 5_000
 PROGRAM = "from transport_webrtc.cli import main; main()"
 
 
@@ -62,9 +63,12 @@ class LegatoSender:
     def __init__(self, name: SenderName, *, clip: Clip, listener: Chromium, profile: str) -> None:
         self._name, self._clip, self._listener, self._profile = name, clip, listener, profile
         self._page: Any = None
+        self._lingers = False
 
     def connect(self) -> Any:
         """A page with Legato's client, joined; its buffer is what the server asks for unless the name pins it."""
+        if self._lingers:
+            raise RuntimeError("The listener before is still being sent to, which would disturb this one")
         self._page = self._listener.open("legato.html", script="ear.js")
         self._page.wait_for_function("globalThis.ready")
         options = {"voice": self._clip.voice, "profile": self._profile, "jitterBufferTarget": self._name.delay_ms}
@@ -90,11 +94,18 @@ class LegatoSender:
         }
 
     def leave(self) -> None:
-        """Says goodbye."""
-        if self._page is not None:
-            self._page.evaluate("leave()")
-            self._page.context.close()
-            self._page = None
+        """Says goodbye, and waits until the server has heard it."""
+        from playwright.sync_api import Error
+
+        if self._page is None:
+            return
+        try:
+            with self._page.expect_response(lambda answer: answer.request.method == "DELETE", timeout=LEAVING_MS):
+                self._page.evaluate("leave()")
+        except Error:
+            self._lingers = True
+        self._page.context.close()
+        self._page = None
 
     def close(self) -> None:
         """The server is the stage's."""
