@@ -1,8 +1,9 @@
 """Makes the opinion table that controllers use, from measurements: python -m quality.opinion_table --help
 
-Each rung is judged clean by ViSQOL (audio mode, which hears bandwidth) and under loss by PESQ-WB (which hears loss, and
-is deaf to bandwidth). Both become ratings R of the E-model's fullband scale (ITU-T G.107.2): the first gives Ie, what
-PESQ loses from clean to lossy is added to it, and Bpl is fitted to that, for random losses and for bursts of three.
+Each rung is judged clean by ViSQOL (audio mode, which hears bandwidth and overlooks how coarsely it is coded) and by
+PESQ-WB (which hears that, and is deaf above 8 kHz). Both become ratings R of the E-model's fullband scale (ITU-T
+G.107.2), whose mean gives Ie. What PESQ loses from clean to lossy is added to it, and Bpl is fitted to that, for random
+losses and for bursts of three.
 """
 
 import json
@@ -39,6 +40,8 @@ BURSTS = (1.0, 3.0)
 SEEDS = (1, 2)
 VISQOL_BEST = 4.75
 """MOS-LQO of audio mode for a reference against itself, rounded up."""
+PESQ_BEST = 4.644
+"""MOS-LQO of a reference against itself (ITU-T P.862.2)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +118,9 @@ def fitted(rows: Sequence[Row]) -> dict[str, Any]:
     scale = emodel.FULLBAND
     clean = next(row for row in rows if not row.loss)
     assert clean.visqol is not None
-    opinion = 1 + (clean.visqol - 1) * 3.5 / (VISQOL_BEST - 1)
-    ie = max(0.0, scale.base - scale.factor * rating(opinion))
+    judged = [(clean.visqol, VISQOL_BEST), (clean.pesq, PESQ_BEST)]
+    ratings = [rating(1 + (score - 1) * 3.5 / (best - 1)) for score, best in judged]
+    ie = max(0.0, scale.base - scale.factor * float(np.mean(ratings)))
     entry: dict[str, Any] = {**_rung(clean.rung), "ie": round(ie, 2), "visqol": round(clean.visqol, 3)}
     entry["pesq"] = round(clean.pesq, 3)
     for burst, name in zip(BURSTS, ("bpl", "bpl_bursts"), strict=True):

@@ -1,34 +1,41 @@
 """What a listener is expected to think of a plan: a mean opinion 1..4.5 on the fullband scale of ITU-T G.107.2.
 
-Codec constants are those of Alahmadi, Pocta and Melvin, "An Adaptive Bitrate Switching Algorithm for Speech
-Applications in Context of WebRTC", ACM TOMM 17(4), 2021, where they give one for Opus; between and beyond them they
-are interpolated over the logarithm of the bitrate, and the two marked ones are assumed. They are a planning model: good
-for comparing plans, not for stating what anyone heard. The precision of the speech model is not in them.
+The codec's constants (Ie, and Bpl for random loss and for bursts) are those of `opinion_table.json`, measured on this
+project's own voices and rungs by `python -m quality.opinion_table`, which says how well they fit. Between and beyond
+the bitrates measured they are interpolated over the bitrate's logarithm. They are a planning model: good for comparing
+plans, not for stating what anyone heard. The precision of the speech model is not in them.
 """
 
+import json
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 from . import emodel
 from .plan import Bandwidth, Plan, Protection, Rung
 
-_FULLBAND_IE = ((16_000, 30.2), (25_000, 20.2), (40_000, 10.7))
-"""(bit/s, Ie) of superwideband Opus on the fullband scale; fullband is taken to be as good."""
-_FULLBAND_BPL = ((16_000, 11.8), (25_000, 11.3), (40_000, 9.8))
-_WIDEBAND_IE = ((12_000, 23.3), (16_000, 12.0), (24_000, 6.0))
-"""The same of wideband Opus on the wideband scale; 16 and 24 kb/s are assumed."""
-_WIDEBAND_BPL = ((12_000, 22.2),)
-_CEILING = {
-    Bandwidth.NB: emodel.NARROWBAND.base,
-    Bandwidth.MB: (emodel.NARROWBAND.base + emodel.WIDEBAND.base) / 2,
-    Bandwidth.WB: emodel.WIDEBAND.base,
+TABLE = Path(__file__).with_name("opinion_table.json")
+_MEASURED_RATIO = 2.85
+"""BurstR at which the table's `bpl_bursts` holds: bursts of 3 at 5 % of loss. Its `bpl` holds for random loss, 1."""
+_LACKS = {
+    Bandwidth.NB: emodel.WIDEBAND.base - emodel.NARROWBAND.base,
+    Bandwidth.MB: (emodel.WIDEBAND.base - emodel.NARROWBAND.base) / 2,
 }
-"""R of a perfect codec of this bandwidth: the scales share one axis, and what a band lacks is missing from 148."""
-_BPL_FRAME_MS = 20
-"""The frame length at which the Bpl hold: a lost packet of 60 ms is a burst of three."""
+"""R that a narrower band lacks of wideband, of which alone the table knows: the scales share one axis."""
+_LEAST_BPL = 1.0
 _FEC_PRIMARY = 0.55
 """Share of the bitrate left for the speech itself while copies travel with it, so that 32 kb/s sounds like 17 to 18."""
+
+
+@dataclass(frozen=True)
+class _Codec:
+    """Constants of one operating point."""
+
+    ie: float
+    bpl: float
+    bpl_bursts: float
 
 
 def expected(plan_or_rung: Plan | Rung, *, loss: float = 0.0, burst: float = 1.0, delay_s: float = 0.0) -> float:
@@ -43,14 +50,11 @@ def expected(plan_or_rung: Plan | Rung, *, loss: float = 0.0, burst: float = 1.0
         rung = replace(rung, bitrate=round(rung.bitrate * _FEC_PRIMARY))
     loss = min(1.0, max(0.0, loss))
     left = residual_loss(loss, burst, protection)
-    ratio = emodel.burst_ratio(left, burst) * max(1.0, rung.frame_ms / _BPL_FRAME_MS)
-    ceiling = _CEILING.get(rung.bandwidth)
-    scale = emodel.FULLBAND if ceiling is None else emodel.WIDEBAND
-    ie = _interpolate(_FULLBAND_IE if ceiling is None else _WIDEBAND_IE, rung.bitrate)
-    bpl = _interpolate(_FULLBAND_BPL if ceiling is None else _WIDEBAND_BPL, rung.bitrate)
-    impairment = emodel.effective_impairment(ie, bpl, loss=left, burst=ratio, worst=scale.worst)
-    delay = emodel.FULLBAND.factor * emodel.delay_impairment(delay_s)
-    return emodel.FULLBAND.opinion((ceiling or emodel.FULLBAND.base) - impairment - delay)
+    codec, ratio = _codec(rung), emodel.burst_ratio(left, burst)
+    bursty = min(1.0, (ratio - 1) / (_MEASURED_RATIO - 1))
+    bpl = codec.bpl + (codec.bpl_bursts - codec.bpl) * bursty
+    scale = emodel.FULLBAND
+    return scale.opinion(scale.rating(ie=codec.ie, bpl=bpl, loss=left, burst=ratio, delay_s=delay_s))
 
 
 def residual_loss(loss: float, burst: float, protection: Protection) -> float:
@@ -70,10 +74,20 @@ def residual_loss(loss: float, burst: float, protection: Protection) -> float:
     return left * loss if protection.nack else left
 
 
-def _interpolate(table: Sequence[tuple[int, float]], bitrate: int) -> float:
-    """Straight over log2 of the bitrate, the outer stretches prolonged, never negative."""
-    if len(table) == 1:
-        return table[0][1]
-    upper = next((n for n in range(1, len(table) - 1) if bitrate <= table[n][0]), len(table) - 1)
-    (x0, y0), (x1, y1) = table[upper - 1], table[upper]
-    return max(0.0, y0 + (y1 - y0) * math.log2(bitrate / x0) / math.log2(x1 / x0))
+@cache
+def _codec(rung: Rung) -> _Codec:
+    """Of this rung: straight over log2 of the bitrate, the outer stretches prolonged, the nearest frame length."""
+    wide = rung.bandwidth in (Bandwidth.SWB, Bandwidth.FB)
+    known = [entry for entry in _table() if entry["bandwidth"] == ("FB" if wide else "WB")]
+    frame_ms = min({entry["frame_ms"] for entry in known}, key=lambda ms: abs(ms - rung.frame_ms))
+    points = sorted((e["bitrate"], e["ie"], e["bpl"], e["bpl_bursts"]) for e in known if e["frame_ms"] == frame_ms)
+    upper = next((n for n in range(1, len(points) - 1) if rung.bitrate <= points[n][0]), len(points) - 1)
+    (low, *below), (high, *above) = points[upper - 1], points[upper]
+    share = math.log2(rung.bitrate / low) / math.log2(high / low)
+    ie, *bpl = (a + (b - a) * share for a, b in zip(below, above, strict=True))
+    return _Codec(max(0.0, ie) + _LACKS.get(rung.bandwidth, 0.0), *(max(_LEAST_BPL, value) for value in bpl))
+
+
+@cache
+def _table() -> list[dict[str, Any]]:
+    return list(json.loads(TABLE.read_text(encoding="utf-8"))["rungs"])

@@ -4,7 +4,7 @@ import pytest
 
 from adaptive.control import emodel
 from adaptive.control.ladder import RUNGS
-from quality.opinion_table import LOSSES, TABLE, VISQOL_BEST, Row, fitted, rating
+from quality.opinion_table import LOSSES, PESQ_BEST, TABLE, VISQOL_BEST, Row, fitted, rating
 
 
 def test_rating_undoes_the_e_models_opinion() -> None:
@@ -15,15 +15,14 @@ def test_rating_undoes_the_e_models_opinion() -> None:
 def test_constants_that_made_the_opinions_are_found_again() -> None:
     scale, ie, bpl = emodel.FULLBAND, 12.0, 9.0
     clean = emodel.mos((scale.base - ie) / scale.factor)
-    rows = [
-        Row(rung=RUNGS[0], loss=0.0, burst=1.0, lost=0.0, pesq=4.3, visqol=1 + (clean - 1) * (VISQOL_BEST - 1) / 3.5)
-    ]
+    visqol, pesq = (1 + (clean - 1) * (best - 1) / 3.5 for best in (VISQOL_BEST, PESQ_BEST))
+    rows = [Row(rung=RUNGS[0], loss=0.0, burst=1.0, lost=0.0, pesq=pesq, visqol=visqol)]
     for burst in (1.0, 3.0):
         for loss in LOSSES:
             ratio = emodel.burst_ratio(loss, burst)
             drop = emodel.effective_impairment(ie, bpl, loss=loss, burst=ratio, worst=scale.worst) - ie
-            pesq = emodel.mos(rating(4.3) - drop / scale.factor)
-            rows.append(Row(rung=RUNGS[0], loss=loss, burst=burst, lost=loss, pesq=pesq, visqol=None))
+            heard = emodel.mos(rating(pesq) - drop / scale.factor)
+            rows.append(Row(rung=RUNGS[0], loss=loss, burst=burst, lost=loss, pesq=heard, visqol=None))
     entry = fitted(rows)
     assert entry["ie"] == pytest.approx(ie, abs=0.3)
     assert entry["bpl"] == pytest.approx(bpl, rel=0.05)

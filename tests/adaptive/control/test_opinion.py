@@ -1,15 +1,17 @@
 """The E-model against published values, and what it makes of plans."""
 
+import json
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adaptive.control import RUNGS, Plan, Protection, Reason, Rung, expected
+from adaptive.control import RUNGS, Bandwidth, Plan, Protection, Reason, Rung, expected
 from adaptive.control.emodel import FULLBAND, NARROWBAND, WIDEBAND, burst_ratio, delay_impairment, mos
 from adaptive.control.ladder import with_fec
-from adaptive.control.opinion import residual_loss
+from adaptive.control.opinion import TABLE, residual_loss
 
 FEC = Protection(fec=True, loss_hint=10)
 
@@ -59,15 +61,27 @@ def test_burst_ratio_of_random_loss_is_one() -> None:
 
 def test_a_higher_rung_is_no_worse_while_nothing_is_lost() -> None:
     opinions = [expected(rung) for rung in RUNGS]
-    assert opinions == sorted(opinions)
-    assert 3.5 < opinions[0] < opinions[-1] <= 4.5
+    assert all(above > below - 0.03 for below, above in pairwise(opinions))
+    assert 3 < opinions[0] < opinions[-1] - 0.5 < 4
 
 
-def test_public_constants_stand_where_the_paper_has_them() -> None:
-    rung = Rung(bitrate=25_000, bandwidth=RUNGS[4].bandwidth, frame_ms=20)
-    assert expected(rung) == pytest.approx(mos((148 - 20.2) / 1.48))
-    assert expected(rung, loss=0.1) == pytest.approx(mos((148 - 20.2 - 111.8 * 10 / (10 + 11.3)) / 1.48))
-    assert expected(RUNGS[1]) == pytest.approx(mos((129 - 23.3) / 1.48))
+@pytest.mark.parametrize(
+    "entry", json.loads(TABLE.read_text())["rungs"], ids=lambda e: f"{e['bitrate']} {e['frame_ms']}"
+)
+def test_what_was_measured_is_told_again(entry) -> None:
+    rung = Rung(bitrate=entry["bitrate"], bandwidth=Bandwidth(entry["bandwidth"]), frame_ms=entry["frame_ms"])
+    bpl = dict.fromkeys((1 / 0.95,), entry["bpl"]) | {3.0: entry["bpl_bursts"]}
+    for burst, constant in bpl.items():
+        rating = FULLBAND.rating(ie=entry["ie"], bpl=constant, loss=0.05, burst=burst_ratio(0.05, burst))
+        assert expected(rung, loss=0.05, burst=burst) == pytest.approx(FULLBAND.opinion(rating))
+
+
+def test_between_and_beyond_what_was_measured_it_goes_on_evenly() -> None:
+    rung = RUNGS[6]
+    opinions = [expected(replace(rung, bitrate=rate), loss=0.01) for rate in (20_000, 24_000, 28_000, 32_000)]
+    assert abs(opinions[1] + opinions[3] - 2 * opinions[2]) < 0.1
+    assert expected(replace(rung, bitrate=6_000, bandwidth=Bandwidth.NB)) < expected(RUNGS[0]) - 0.5
+    assert expected(replace(rung, bandwidth=Bandwidth.SWB)) == expected(rung)
 
 
 @given(
@@ -96,7 +110,7 @@ def test_fec_costs_without_loss_and_pays_with_it() -> None:
 
 def test_long_frames_lose_more_at_once() -> None:
     assert expected(RUNGS[0], loss=0.05) < expected(RUNGS[1], loss=0.05)
-    assert expected(RUNGS[0]) == expected(RUNGS[1])
+    assert expected(RUNGS[0]) == pytest.approx(expected(RUNGS[1]), abs=0.05)
 
 
 def test_what_repair_leaves() -> None:
