@@ -24,7 +24,7 @@ class Weights:
     """A point of opinion up or down, once (the same source)."""
     seam: float = 0.5
     """A change of bandwidth or tier, once."""
-    delay: float = 0.25
+    delay: float = 0.75
     """Share that counts of what delay costs in the E-model, which speaks of two people in turn."""
     wait: float = 0.5
     """A second from leaving to sounding, whatever the E-model says."""

@@ -39,7 +39,7 @@ def test_without_loss_nothing_is_repaired_and_the_start_is_best() -> None:
 def test_loss_is_repaired_to_less_than_two_percent_within_the_limits(share) -> None:
     found = best(path(share))
     assert found.left < 0.02
-    assert found.rung.bitrate == START.bitrate
+    assert found.rung.bitrate >= (START.bitrate if share < 0.15 else 24_000)
     for w in ways(path(share), LIMITS, CHAT.weights):
         assert w.wire <= CHAT.wire_limit
         assert w.wire == wire_rate(w.rung, w.protection, loss=w.wire and path(share).loss)

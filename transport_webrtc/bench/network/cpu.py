@@ -28,11 +28,11 @@ class Idle:
 
 
 def _read() -> tuple[int, int]:
-    """(idle, all), in ticks; what a hypervisor took is not idle."""
+    """(idle, all), in ticks; what a hypervisor took is not idle, what somebody nicer used would have been free."""
     if not STAT.exists():
         return 0, 0
     ticks = [int(value) for value in STAT.read_text().splitlines()[0].split()[1:9]]
-    return ticks[3], sum(ticks)
+    return ticks[1] + ticks[3], sum(ticks)
 
 
 def _share(before: tuple[int, int], after: tuple[int, int]) -> float | None:
