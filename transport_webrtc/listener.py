@@ -13,7 +13,7 @@ from aiortc import RTCDataChannel
 
 from adaptive.control.base import Controller
 from adaptive.control.ladder import wire_rate
-from adaptive.control.plan import Plan
+from adaptive.control.plan import Plan, Protection
 from adaptive.control.profiles import Profile
 from adaptive.control.registry import load_controller
 from adaptive.control.reports import HeardReport, NetworkReport
@@ -240,7 +240,7 @@ class Listener:
         if self._facts is not None:
             self._facts.tick(now, narrow=narrow)
         if self._control is not None:
-            self._control.thin = narrow
+            self._control.thin = narrow or plan.protection != Protection()
         if self._connected_at is None:
             if now - self._created_at > CONNECTING_S:
                 self.close_soon("it never connected")

@@ -179,7 +179,7 @@ class Decider:
         """Better repair comes at once; less of it by `_rise`."""
         budget = self._known.capacity.budget
         for better in view.repaired:
-            if budget is None and better.rung.bitrate < self._rung.bitrate:
+            if budget is None and not self._sends_as_much(better, view.here):
                 continue  # random loss is no reason to send less
             if budget is None or better.wire <= budget:
                 if better.wire > view.here.wire:
@@ -188,6 +188,12 @@ class Decider:
                 self._gate.changed(now)
                 return Reason.LOSS
         return None
+
+    def _sends_as_much(self, way: Way, here: Way) -> bool:
+        """No less in all, nor a narrower band: copies may take the place of bits that hardly anyone would hear."""
+        if way.rung.bitrate == here.rung.bitrate:
+            return True
+        return way.wire >= here.wire and way.rung.bandwidth is here.rung.bandwidth
 
     def _lower_tier(self, now: float) -> Reason | None:
         reason = self._tiers.fall(

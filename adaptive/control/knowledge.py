@@ -28,7 +28,7 @@ packets."""
 PASSES, PASSES_REPAIRING = 0.35, 0.0
 """Share of what is sent more that must arrive: of a shallow queue or a policer nothing does, of a lossy path most.
 Where more is sent to repair a loss that has just begun, what arrived before is overrated."""
-MORE = 1.2
+MORE, MORE_REPAIRING = 1.2, 1.4
 """Times as much has to be sent before that can be told."""
 
 
@@ -41,6 +41,7 @@ class _Before:
     sent: float
     arrived: float
     passes: float
+    more: float
 
 
 def suspicious_loss(before: float) -> float:
@@ -95,8 +96,8 @@ class Knowledge:
         """More is sent from now on: loss that follows may be its doing."""
         if self._rates is not None:
             _, sent, arrived = self._rates
-            passes = PASSES_REPAIRING if repairing else PASSES
-            self._before = _Before(at=now, loss=self.loss.share, sent=sent, arrived=arrived, passes=passes)
+            passes, more = (PASSES_REPAIRING, MORE_REPAIRING) if repairing else (PASSES, MORE)
+            self._before = _Before(at=now, loss=self.loss.share, sent=sent, arrived=arrived, passes=passes, more=more)
 
     def _average(self, report: NetworkReport) -> None:
         if report.sent_rate is None or report.loss is None:
@@ -114,7 +115,7 @@ class Knowledge:
         if report.at - before.at >= RAISED_S:
             self._before = None
         _, sent, arrived = self._rates
-        grew = self.loss.fast >= suspicious_loss(before.loss) and sent >= MORE * before.sent
+        grew = self.loss.fast >= suspicious_loss(before.loss) and sent >= before.more * before.sent
         if grew and arrived - before.arrived < before.passes * (sent - before.sent):
             self.capacity.cut(report.at, arrived, report.rtt_s)
             self._before = None

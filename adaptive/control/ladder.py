@@ -15,14 +15,15 @@ RUNGS: tuple[Rung, ...] = (
     Rung(bitrate=24_000, bandwidth=Bandwidth.FB, frame_ms=60),
     Rung(bitrate=24_000, bandwidth=Bandwidth.FB, frame_ms=40),
     Rung(bitrate=32_000, bandwidth=Bandwidth.FB, frame_ms=40),
+    Rung(bitrate=24_000, bandwidth=Bandwidth.FB, frame_ms=20),
     Rung(bitrate=32_000, bandwidth=Bandwidth.FB, frame_ms=20),
     Rung(bitrate=48_000, bandwidth=Bandwidth.FB, frame_ms=20),
 )
-"""From low to high: 20.8, 25.2, 29.2, 32.8, 37.2, 45.2, 58.4 and 74.4 kb/s on the wire. Nothing narrower than wideband:
-Opus needs seconds to come back from it. A frame is long only where the wire is narrow: it is lost and waited for as a
-whole."""
+"""From low to high: 20.8, 25.2, 29.2, 32.8, 37.2, 45.2, 50.4, 58.4 and 74.4 kb/s on the wire. Nothing narrower than
+wideband: Opus needs seconds to come back from it. A frame is long only where the wire is narrow: it is lost and waited
+for as a whole. The one of 24 kb/s at 20 ms leaves room for a copy where 32 kb/s leaves none."""
 
-LOWEST, SAFE, START = RUNGS[0], RUNGS[2], RUNGS[6]
+LOWEST, SAFE, START = RUNGS[0], RUNGS[2], RUNGS[7]
 """When nothing is known any more; when facts are late; on a network of which nothing bad is known."""
 
 FEC_FROM = 24_000

@@ -13,7 +13,7 @@ from .profiles import Weights
 CHUNKS = 3
 CHUNK_S = 0.4
 """Looked ahead: so many chunks of so much speech."""
-LASTING = 15
+LASTING = 10
 """Chunks more for which a delay that is raised while speech sounds is paid: it is lowered late and slowly."""
 
 

@@ -28,7 +28,7 @@ OTHER_RATE = 5_000
 HOLD_S = 0.02
 """A receiver holds so much beyond what is asked of it, and a copy needs so much more than its distance."""
 MOST_RATE = 106_000
-"""bit/s on the wire: what aiortc's own sender uses, measured, and nobody here may exceed."""
+"""bit/s of speech on the wire: more than what any profile allows a controller."""
 DELAY_GRID_S = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
 
 CHOICE = RUNGS[: RUNGS.index(START) + 1]

@@ -52,7 +52,9 @@ def test_recovery_takes_less_than_twenty_seconds(world) -> None:
 @pytest.mark.parametrize("loss", [0.05, 0.1, 0.2])
 def test_random_loss_is_protected_against_and_the_rate_stays(world, loss, wide) -> None:
     w = world(seed=3, wide=wide).run(10).run(40, loss=loss)
-    assert {e.plan.rung.bitrate for e in w.log} == {START.bitrate}
+    before = wire_rate(START)
+    assert all(e.plan.rung.bandwidth is Bandwidth.FB for e in w.log)
+    assert all(wire_rate(e.plan.rung, e.plan.protection, loss=loss) >= before for e in w.log), "no less is sent"
     protected = w.first(lambda p: p.protection != NONE, after=10)
     assert protected <= 13
     after = w.between(protected, 40)

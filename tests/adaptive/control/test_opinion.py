@@ -77,7 +77,7 @@ def test_what_was_measured_is_told_again(entry) -> None:
 
 
 def test_between_and_beyond_what_was_measured_it_goes_on_evenly() -> None:
-    rung = RUNGS[6]
+    rung = RUNGS[7]
     opinions = [expected(replace(rung, bitrate=rate), loss=0.01) for rate in (20_000, 24_000, 28_000, 32_000)]
     assert abs(opinions[1] + opinions[3] - 2 * opinions[2]) < 0.1
     assert expected(replace(rung, bitrate=6_000, bandwidth=Bandwidth.NB)) < expected(RUNGS[0]) - 0.5

@@ -68,12 +68,12 @@ def test_the_data_track_has_lead_and_neither_playout_delay_nor_fec() -> None:
 
 
 def test_a_top_above_the_start_is_climbed_to_only_on_facts() -> None:
-    silent, heard = (AdaptiveController(profile=CHAT, start=RUNGS[3], top=RUNGS[6]) for _ in range(2))
+    silent, heard = (AdaptiveController(profile=CHAT, start=RUNGS[3], top=RUNGS[7]) for _ in range(2))
     for n in range(100):
         heard.on_network(NetworkReport(at=n * 0.1, source=Source.FEEDBACK, rtt_s=0.05, loss=0.0, packets=5))
         plans = silent.plan(n * 0.1), heard.plan(n * 0.1)
     assert plans[0].rung.bitrate <= RUNGS[3].bitrate
-    assert plans[1].rung == RUNGS[6]
+    assert plans[1].rung == RUNGS[7]
     assert plans[1].reason is Reason.HEADROOM
 
 
@@ -121,7 +121,7 @@ def test_whatever_is_reported_in_whatever_order_the_plan_is_one_that_can_be_carr
             tiers = set(event.tiers)
         plan = controller.plan(now)
         assert plan.reason in set(Reason) - {Reason.ERROR}
-        assert (plan.rung.bitrate, plan.rung.frame_ms) in {(r.bitrate, r.frame_ms) for r in RUNGS[:7]}
+        assert (plan.rung.bitrate, plan.rung.frame_ms) in {(r.bitrate, r.frame_ms) for r in RUNGS[:8]}
         assert plan.tier in tiers
         assert bool(plan.protection.loss_hint) == plan.protection.fec
         assert not plan.protection.fec or plan.rung.bitrate >= 24_000

@@ -57,7 +57,7 @@ def test_loss_is_repaired_from_the_first_word_on(name, concealed) -> None:
     for run in runs:
         at_start = next(look.plan for look in run.looks if look.at_s >= 0)
         assert at_start.protection.copies or at_start.protection.nack
-        assert all(look.plan.rung.bitrate == START.bitrate for look in run.looks)
+        assert all(look.plan.rung.bitrate >= 24_000 for look in run.looks)
         assert all(not look.plan.protection.fec for look in run.looks)
         assert max(look.plan.playout_delay_s for look in run.looks) <= CHAT.playout_delay_s
 
