@@ -16,8 +16,11 @@ REPLACEABLE = frozenset({"progress", "word"})
 BUSY_BYTES = 1_024
 """With more waiting to be sent, these are left out."""
 THIN_GAP_S = 1.5
-"""So far apart are they at least where the network is narrow: an event costs 200 bytes on the wire, and ten of them a
+"""So far apart are words at least where the network is narrow: an event costs 200 bytes on the wire, and ten of them a
 second would take half of what a listener at 28 kb/s has."""
+TELLING = frozenset({"progress", "marks", "switched"})
+"""Events that nothing depends on, left out there; a clause's marks are a packet of 1,200 bytes. The event stream has
+them all."""
 STUCK_BYTES = 1_048_576
 """With more waiting, the listener takes nothing any more; the event stream still holds what it missed."""
 BURST_S = 1.0
@@ -75,9 +78,11 @@ class ControlChannel:
         waiting = self._channel.bufferedAmount
         if self._channel.readyState != "open" or waiting > STUCK_BYTES:
             return
+        if self.thin and event["event"] in TELLING:
+            return
         if event["event"] in REPLACEABLE:
             now = self._clock()
-            if waiting > BUSY_BYTES or (self.thin and (event["event"] == "progress" or now < self._next_replaceable)):
+            if waiting > BUSY_BYTES or (self.thin and now < self._next_replaceable):
                 return
             self._next_replaceable = now + THIN_GAP_S
         self._channel.send(json.dumps(event, ensure_ascii=False, separators=(",", ":")))

@@ -236,11 +236,8 @@ class Listener:
         plan = self._steering.step(
             now, compute=self._speaker.compute_report(now), content=self._speaker.content_report(now)
         )
-        narrow = wire_rate(plan.rung, plan.protection) <= NARROW
         if self._facts is not None:
-            self._facts.tick(now, narrow=narrow)
-        if self._control is not None:
-            self._control.thin = narrow or plan.protection != Protection()
+            self._facts.tick(now, narrow=_narrow(plan))
         if self._connected_at is None:
             if now - self._created_at > CONNECTING_S:
                 self.close_soon("it never connected")
@@ -248,6 +245,8 @@ class Listener:
             self.close_soon("nothing was heard of it any more")  # one that reports nothing is watched by ICE consent
 
     def _apply(self, plan: Plan, before: Plan | None) -> None:
+        if self._control is not None:  # before anything is told of the change
+            self._control.thin = _narrow(plan) or plan.protection != Protection()
         self._track.apply(plan)
         self._speaker.steer(plan)
         self._ask(plan)
@@ -307,3 +306,7 @@ class Listener:
 
     def _heard_report(self, report: HeardReport) -> None:
         self._steering.on_heard(dataclasses.replace(report, position=self._speaker.position(report.at)))
+
+
+def _narrow(plan: Plan) -> bool:
+    return wire_rate(plan.rung, plan.protection) <= NARROW

@@ -15,9 +15,9 @@ WINDOWS_S = 0.6
 """A change for the better is wanted for so long, three windows of 200 ms, before it is made."""
 MOST_COPIES = 2
 """A receiver is given (Chromium takes two, measured)."""
-PROBE_S, PROBE_REPORTS = 0.6, 3
-"""A rate that holds for so long, and in so many reports, is taken to fit: a queue of it would have shown after half of
-that. One copy comes after another, so that a rate that does not fit has not made a long queue by then."""
+PROBE_S, PROBE_REPORTS = 1.0, 3
+"""A rate that holds for so long, and in so many reports, is taken to fit: a seventh too much makes a queue of a packet
+in that time. One copy comes after another, so that a rate that does not fit has not made a long queue by then."""
 
 
 @dataclass(frozen=True, kw_only=True)

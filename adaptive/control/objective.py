@@ -33,10 +33,12 @@ def value(way: Way, present: Present, weights: Weights, *, tier: float) -> float
     before = present.way
     if way is before:
         return total
+    if not present.sounding:
+        return total  # nobody hears it change
     total -= weights.change * abs(way.opinion - before.opinion)
     if way.rung.bandwidth is not before.rung.bandwidth:
         total -= weights.seam
-    if present.sounding and way.delay_s > before.delay_s:
+    if way.delay_s > before.delay_s:
         total -= weights.stretch * (way.delay_s - before.delay_s)
         total -= LASTING * max(0.0, way.delay_cost - before.delay_cost)
     return total

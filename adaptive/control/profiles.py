@@ -61,7 +61,7 @@ class Profile:
     """Of its utterances: a higher one cuts into a lower one."""
     token_life_s: float
     """How long a listener that went away may come back with its token."""
-    wire_limit: float = 84_000
+    wire_limit: float = 88_000
     """bit/s of speech on the wire, copies included: with events, pings and what comes back about the 106 kb/s that
     aiortc's own sender uses (measured)."""
     weights: Weights = field(default_factory=Weights)

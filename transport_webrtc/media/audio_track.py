@@ -53,7 +53,7 @@ class OpusAudioTrack(MediaStreamTrack):
 
     RTP time follows the clock (monotonic seconds) from the first packet on. While there is speech, timestamps step by
     exactly the length of a frame; otherwise a packet of silence leaves as often as the plan wants, and `wake` ends the
-    waiting.
+    waiting. A plan that wants silence as often as a frame gets it whole, which lets a receiver fill its buffer unheard.
     Where the listener takes RED, speech travels with the copies that the plan wants. Silence is never copied; what is
     sent of it right after speech carries that speech's last copies, and none points across a rest. One encoder serves
     for the track's whole life. `recv` raises nothing but MediaStreamError, after `stop`.
@@ -202,7 +202,7 @@ class OpusAudioTrack(MediaStreamTrack):
 
     def _encode(self, block: Block | None) -> bytes:
         """One frame under the present plan; what libopus refuses is logged, counted, and sent as nothing."""
-        wanted = (self._rung, self._protection, block is None)
+        wanted = (self._rung, self._protection, block is None and self._idle_ticks > GRID)
         try:
             if wanted != self._configured:
                 self._encoder.configure(
@@ -211,7 +211,7 @@ class OpusAudioTrack(MediaStreamTrack):
                     fec=self._protection.fec,
                     loss_hint=self._protection.loss_hint,
                     complexity=COMPLEXITY_LOW if self._rung.bitrate < LOW else COMPLEXITY,
-                    dtx=block is None,
+                    dtx=wanted[2],
                 )
                 self._configured = wanted
             return self._encoder.encode(_SILENCE if block is None else block.samples)
