@@ -1,0 +1,122 @@
+"""The rung for speech sent ahead: what is delivered may be overdrawn as long as the listener has speech in store.
+
+Loss costs nothing but its repair, and delay nothing at all; what has to be kept is the lead. So the rung follows what is
+delivered, times what the lead allows (a buffer-based rule: Huang et al., SIGCOMM 2014).
+"""
+
+from .ladder import RUNGS
+from .plan import Bandwidth, Reason, Rung
+from .reports import HeardReport, NetworkReport
+
+AHEAD_RUNGS: tuple[Rung, ...] = (
+    Rung(bitrate=6_000, bandwidth=Bandwidth.NB, frame_ms=60),
+    Rung(bitrate=8_000, bandwidth=Bandwidth.MB, frame_ms=60),
+    Rung(bitrate=12_000, bandwidth=Bandwidth.WB, frame_ms=20),
+    Rung(bitrate=16_000, bandwidth=Bandwidth.WB, frame_ms=20),
+    Rung(bitrate=24_000, bandwidth=Bandwidth.FB, frame_ms=20),
+    Rung(bitrate=32_000, bandwidth=Bandwidth.FB, frame_ms=20),
+    Rung(bitrate=48_000, bandwidth=Bandwidth.FB, frame_ms=20),
+)
+"""From low to high. Frames are short, since many of them share a message; at the two lowest longer ones save a third."""
+CAUTIOUS = AHEAD_RUNGS[2]
+"""While no answer comes."""
+
+MESSAGE_BYTES = 109
+"""Beyond the frames: IP and UDP 28, DTLS 37, SCTP 28 (measured), the message's own header 16."""
+FRAME_BYTES = 2
+MESSAGE_MS = 200
+"""Speech in a message while the path is full; `delivery.bundling`."""
+NARROW_MS = 480
+"""The same at rungs with long frames, on the narrowest paths."""
+HORIZON_S = 6.0
+"""Of lead by which twice what is delivered may be spent, above the first second."""
+UNANSWERED_S = 0.35
+"""Without an answer while something is on its way, after which little is sent until …"""
+SAFE_LEAD_S = 2.0
+"""… the lead is this."""
+QUEUE_S = 0.15
+"""One-way delay above the lowest that is congestion."""
+FULL_FOR_S = 2.0
+"""After a queue was seen the path counts as full: only then what is delivered says what it can deliver."""
+CALM_S = 1.0
+"""Between any change and a rise."""
+BETTER_S = 4.0
+"""Between two rises."""
+
+
+def ahead_rate(rung: Rung) -> float:
+    """Bit/s on the wire with frames bundled as on a full path."""
+    bundle_ms = NARROW_MS if rung.frame_ms == 60 else MESSAGE_MS
+    return rung.bitrate + MESSAGE_BYTES * 8000 / bundle_ms + FRAME_BYTES * 8000 / rung.frame_ms
+
+
+def affordable(delivered: float, lead_s: float) -> float:
+    """Bit/s that may be spent, where so much is delivered and the listener has a lead."""
+    if lead_s < 1.0:
+        return delivered * (0.5 + 0.5 * max(0.0, lead_s))
+    return delivered * (1 + (lead_s - 1) / HORIZON_S)
+
+
+def nearest_ahead(rung: Rung) -> Rung:
+    """The rung of `AHEAD_RUNGS` with the bitrate of one of the audio track's, or the next lower."""
+    return max((own for own in AHEAD_RUNGS if own.bitrate <= rung.bitrate), key=lambda own: own.bitrate)
+
+
+class AheadRung:
+    """Falls at once, rises after calm; pure."""
+
+    def __init__(self, *, start: Rung = RUNGS[7], top: Rung = RUNGS[7]) -> None:
+        """Both by bitrate: the audio track's rungs will do."""
+        self._top = nearest_ahead(top)
+        self.rung = nearest_ahead(start)
+        self._delivered: float | None = None
+        self._lead_s = 0.0
+        self._asked_at: float | None = None
+        """Since when an answer is due."""
+        self._full_until = float("-inf")
+        self._cautious = False
+        self._changed_at = self._rose_at = float("-inf")
+
+    def on_network(self, report: NetworkReport) -> None:
+        """`received_rate` is the best that the path delivered lately."""
+        if report.rtt_s is not None or report.packets:
+            self._asked_at = report.at
+        self._delivered = report.received_rate if report.received_rate is not None else self._delivered
+        if (report.queue_delay_s or 0.0) > QUEUE_S:
+            self._full_until = report.at + FULL_FOR_S
+
+    def on_heard(self, report: HeardReport) -> None:
+        """`buffered_s` is the lead."""
+        self._lead_s = report.buffered_s if report.buffered_s is not None else self._lead_s
+
+    def silent(self) -> None:
+        """Nothing is sent, so that no answer is due."""
+        self._asked_at = None
+
+    def decide(self, now: float) -> Reason | None:
+        """Moves `rung`; returns why, or None where it stays. To be asked while something is being sent."""
+        if self._asked_at is None:
+            self._asked_at = now
+        if now - self._asked_at > UNANSWERED_S:
+            self._cautious = True
+        if self._lead_s >= SAFE_LEAD_S:
+            self._cautious = False
+        full = now < self._full_until
+        wanted = self._wanted()
+        if wanted.bitrate < self.rung.bitrate and (full or self._cautious):
+            self.rung, self._changed_at = wanted, now
+            return Reason.CONGESTED if full else Reason.STALE
+        calm = now - self._changed_at >= CALM_S and now - self._rose_at >= BETTER_S
+        if wanted.bitrate > self.rung.bitrate and calm and not self._cautious:
+            self.rung, self._changed_at, self._rose_at = wanted, now, now
+            return Reason.RECOVERED
+        return None
+
+    def _wanted(self) -> Rung:
+        """The highest that is affordable."""
+        top = min(self._top, CAUTIOUS, key=lambda rung: rung.bitrate) if self._cautious else self._top
+        if self._delivered is None:
+            return top if self._cautious else self.rung
+        limit = affordable(self._delivered, self._lead_s)
+        fitting = [rung for rung in AHEAD_RUNGS if rung.bitrate <= top.bitrate and ahead_rate(rung) <= limit]
+        return fitting[-1] if fitting else AHEAD_RUNGS[0]

@@ -1,0 +1,113 @@
+"""What acknowledgements tell of the path: its delay, the queue in it, and how much it delivers."""
+
+from collections import deque
+
+CLOCK_BITS = 32
+LATELY_S = 30.0
+"""Over which the lowest delays are taken: a path changes, and clocks drift by less than 3 ms in that time."""
+RATE_S = 0.4
+"""At least, over which what arrives is measured …"""
+RATE_MESSAGES = 4
+"""… and at least so many messages: on a narrow link one of them takes most of a second."""
+BEST_S = 2.5
+"""Of the rates measured lately the best one counts: a sender that has nothing to send measures too little."""
+
+
+class Lowest:
+    """The lowest value of the last `LATELY_S`."""
+
+    def __init__(self) -> None:
+        self._values: deque[tuple[float, float]] = deque()
+
+    def add(self, now: float, value: float) -> float:
+        """Returns the lowest with the new one."""
+        values = self._values
+        while values and values[-1][1] >= value:
+            values.pop()
+        values.append((now, value))
+        while values[0][0] < now - LATELY_S:
+            values.popleft()
+        return values[0][1]
+
+    @property
+    def value(self) -> float | None:
+        return self._values[0][1] if self._values else None
+
+
+class Arriving:
+    """Times are monotonic seconds of the server, but for the client's own clock in ms."""
+
+    def __init__(self) -> None:
+        self.rtt_s: float | None = None
+        self.smooth_rtt_s: float | None = None
+        self.spread_s = 0.0
+        """Mean deviation of the round trip (RFC 6298)."""
+        self.queue_delay_s: float | None = None
+        self._rtts, self._delays = Lowest(), Lowest()
+        self._client_ms = 0
+        """Newest arrival, without the wrap of 32 bits."""
+        self._arrivals: deque[tuple[int, int]] = deque()
+        """Client clock in ms, and bytes that had not been known to have arrived."""
+        self._bytes = 0
+        """Of all of them."""
+        self._best: deque[tuple[float, float]] = deque()
+
+    @property
+    def min_rtt_s(self) -> float | None:
+        """The shortest lately."""
+        return self._rtts.value
+
+    def exchange(self, now: float, *, sent_at: float, arrival: int, delay_s: float) -> None:
+        """A message arrived at `arrival` on the client's clock, and the answer left `delay_s` later."""
+        rtt = max(0.0, now - sent_at - delay_s)
+        self.rtt_s = rtt
+        self._rtts.add(now, rtt)
+        if self.smooth_rtt_s is None:
+            self.smooth_rtt_s, self.spread_s = rtt, rtt / 2
+            self._client_ms = arrival
+        else:
+            self.spread_s += (abs(rtt - self.smooth_rtt_s) - self.spread_s) / 4
+            self.smooth_rtt_s += (rtt - self.smooth_rtt_s) / 8
+        one_way = self._unwrapped(arrival) / 1000 - sent_at
+        self.queue_delay_s = one_way - self._delays.add(now, one_way)
+
+    def arrived(self, now: float, *, arrival: int, size: int) -> None:
+        """So many bytes are newly known to have arrived, the last of them at `arrival`."""
+        at = self._unwrapped(arrival)
+        self._client_ms = max(self._client_ms, at)
+        arrivals = self._arrivals
+        arrivals.append((at, size))
+        self._bytes += size
+        while len(arrivals) > RATE_MESSAGES and arrivals[-1][0] - arrivals[1][0] >= RATE_S * 1000:
+            self._bytes -= arrivals.popleft()[1]
+        span_s = (arrivals[-1][0] - arrivals[0][0]) / 1000
+        if span_s <= 0:
+            return
+        rate = (self._bytes - arrivals[0][1]) * 8 / max(span_s, RATE_S / 4)
+        while self._best and self._best[-1][1] <= rate:
+            self._best.pop()
+        self._best.append((now, rate))
+        while self._best[0][0] < now - BEST_S:
+            self._best.popleft()
+
+    @property
+    def rate(self) -> float | None:
+        """Bit/s that arrived, the best lately."""
+        return self._best[0][1] if self._best else None
+
+    def renew(self) -> None:
+        """Nothing came through for long: what is delivered is measured anew."""
+        self._arrivals.clear()
+        self._best.clear()
+        self._bytes = 0
+
+    def client_ms(self, at: float) -> int | None:
+        """The client's clock at `at`, where the way up is as fast as the way down."""
+        delay, rtt = self._delays.value, self._rtts.value
+        if delay is None or rtt is None:
+            return None
+        return round((at + delay - rtt / 2) * 1000) % 2**CLOCK_BITS
+
+    def _unwrapped(self, arrival: int) -> int:
+        half = 1 << CLOCK_BITS - 1
+        return self._client_ms + (arrival - self._client_ms + half) % (1 << CLOCK_BITS) - half

@@ -1,0 +1,51 @@
+"""How many frames share a message: few while the listener waits for them, more as it is ahead."""
+
+from collections.abc import Sequence
+
+from .frames import Frame
+from .wire import HEADER_BYTES, LENGTH_BYTES, MAX_MESSAGE_BYTES
+
+MESSAGE_COST = 93
+"""Bytes of a message beyond its own: IP and UDP 28, DTLS 37, SCTP 28 (measured)."""
+
+FIRST_TICKS = 2880
+"""60 ms in the first message: what the player needs to start."""
+NEAR_TICKS, AHEAD_TICKS, FAR_TICKS = 1920, 4800, 9600
+"""40, 100 and 200 ms: 2, 5 and 10 frames of Opus."""
+NARROW_TICKS = 28_800
+"""600 ms, where the wire is so narrow that the cost of a message is most of it."""
+AHEAD_FROM, FAR_FROM = 14_400, 96_000
+"""Ticks ahead: 300 ms, and 2 s, where the loss of ten frames can wait."""
+NARROW = 24_000
+"""bit/s."""
+_NOT_BEFORE_BYTES = 4
+
+
+def bundle_ticks(ahead: int, *, congested: bool, rate: float | None) -> int:
+    """Ticks of speech for the next message, with `ahead` ticks sent beyond what sounds and `rate` bit/s delivered."""
+    if congested:
+        if rate is not None and rate < NARROW:
+            return max(FAR_TICKS, min(NARROW_TICKS, ahead // 3))
+        return FAR_TICKS
+    if ahead >= FAR_FROM:
+        return FAR_TICKS
+    return AHEAD_TICKS if ahead >= AHEAD_FROM else NEAR_TICKS
+
+
+def together(frames: Sequence[Frame], ticks: int) -> int:
+    """How many of the first frames go into one message of about `ticks`: at least one.
+
+    They are of one utterance, format and length, follow each other, and fit.
+    """
+    first = frames[0]
+    room = MAX_MESSAGE_BYTES - HEADER_BYTES - _NOT_BEFORE_BYTES
+    count, position = 0, first.position
+    for frame in frames:
+        room -= LENGTH_BYTES + len(frame.payload)
+        alike = frame.utterance == first.utterance and frame.format == first.format and frame.ticks == first.ticks
+        enough = position - first.position + frame.ticks > ticks
+        if count and (room < 0 or not alike or enough or frame.position != position or count == 255):
+            break
+        count += 1
+        position += frame.ticks
+    return count

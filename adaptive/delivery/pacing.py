@@ -1,0 +1,123 @@
+"""How fast, and how much at a time: congestion by delay, never by loss; and when silence asks for a probe."""
+
+from .arriving import Arriving
+
+BURST_BYTES = 3000
+"""Leave unpaced at the start: speech enough to outlast the first round trip. The slower starts tried starved players on
+a clean link (measured: ahead prototype)."""
+START_RATE, TOP_RATE, LOW_RATE = 160_000.0, 400_000.0, 12_000.0
+"""bit/s: after the burst, at most, and at least however little arrives."""
+GROWTH, GROWTH_S = 1.15, 0.1
+"""Of the rate while nothing queues, and how often."""
+OVER = 1.3
+"""Of what arrives is sent while congested: what is there beyond it is found in time."""
+QUEUE_S, CALM_QUEUE_S = 0.15, 0.08
+"""Queueing that is congestion, and that is none."""
+CALM_S = 1.0
+"""Without congestion before it is over."""
+STANDING_S, SLACK_S = 0.25, 0.12
+"""Beyond the shortest round trip: in flight while congested, and else."""
+LEAST_WINDOW = 1500
+PROBE_S, PROBE_MOST_S = 0.15, 0.3
+ACK_EVERY_S = 0.05
+"""How long the player may wait with an answer, with what its timers add."""
+UNKNOWN_S = 0.35
+"""Without an answer to the first message of all."""
+STALLED_S = 0.6
+"""The player answers, but nothing of what is on its way arrives: it stands in a queue."""
+OUTAGE_S = 1.0
+"""Without progress after which the path is another one: what it carries has to be found anew."""
+
+
+class Pacing:
+    """Sizes are bytes on the wire, overhead included."""
+
+    def __init__(self) -> None:
+        self.path = Arriving()
+        self.congested = False
+        self._rate = START_RATE
+        self._burst = float(BURST_BYTES)
+        self._free_at = float("-inf")
+        self._grown_at = self._calm_since = float("-inf")
+        self._answer_at = float("-inf")
+        self._progress_at = float("-inf")
+        """When something arrived, or was sent with nothing else on its way."""
+        self._probed_at = float("-inf")
+        self._probes = 0
+
+    @property
+    def window(self) -> float:
+        """Bytes that may be on their way."""
+        path = self.path
+        if path.min_rtt_s is None or path.rate is None:
+            return BURST_BYTES
+        if self.congested:
+            return max(LEAST_WINDOW, 1.1 * path.rate / 8 * (path.min_rtt_s + STANDING_S))
+        return max(BURST_BYTES, self._rate / 8 * (path.min_rtt_s + SLACK_S))
+
+    @property
+    def free_at(self) -> float:
+        """When the next message may leave."""
+        return float("-inf") if self._burst > 0 else self._free_at
+
+    def sent(self, now: float, size: float, *, alone: bool) -> None:
+        """`alone`: nothing else was on its way."""
+        if alone:
+            self._progress_at = now
+        if self._burst > 0:
+            self._burst -= size
+        self._free_at = max(self._free_at, now - 0.01) + size * 8 / self._rate
+
+    def answered(self, now: float, arrived: int, arrival: int) -> None:
+        """An acknowledgement by which so many bytes are newly known to have arrived; see `Arriving.exchange` first."""
+        self._answer_at = now
+        if not arrived:
+            return
+        if now - self._progress_at > OUTAGE_S:
+            self._start_anew()
+        self._progress_at, self._probes = now, 0
+        self.path.arrived(now, arrival=arrival, size=arrived)
+        self._look(now, self.path.queue_delay_s or 0.0)
+
+    def probe_at(self) -> float:
+        """When something is to be sent again for want of an answer, while anything is on its way."""
+        path = self.path
+        if path.smooth_rtt_s is None:
+            wait = UNKNOWN_S
+        elif not self._probes:
+            wait = max(PROBE_S, path.smooth_rtt_s + 2 * path.spread_s + 0.03 + ACK_EVERY_S)
+        else:
+            wait = min(PROBE_MOST_S, max(PROBE_S, path.smooth_rtt_s / 2 * min(4, self._probes)))
+        return max(self._progress_at, self._probed_at) + wait
+
+    def probed(self, now: float) -> None:
+        """A probe leaves."""
+        self._probed_at = now
+        self._probes += 1
+        silent_s = now - self._progress_at
+        if self.path.smooth_rtt_s is None or (now - self._answer_at < PROBE_MOST_S and silent_s > STALLED_S):
+            self._congest(now)
+
+    def _look(self, now: float, queue_s: float) -> None:
+        rate = self.path.rate
+        if queue_s > QUEUE_S:
+            self._congest(now)
+        elif queue_s > CALM_QUEUE_S:
+            self._calm_since = now
+        elif self.congested and now - self._calm_since > CALM_S:
+            self.congested = False
+        if self.congested:
+            if rate is not None:
+                self._rate = min(TOP_RATE, max(LOW_RATE, OVER * rate))
+        elif queue_s < CALM_QUEUE_S and now - self._grown_at > GROWTH_S:
+            self._grown_at = now
+            self._rate = min(TOP_RATE, max(self._rate, START_RATE) * GROWTH)
+
+    def _congest(self, now: float) -> None:
+        self.congested = True
+        self._calm_since = now
+
+    def _start_anew(self) -> None:
+        """As on the first day, but that the round trip is known."""
+        self.path.renew()
+        self._rate, self._burst = START_RATE, float(BURST_BYTES)

@@ -1,0 +1,45 @@
+"""Where the player is: what it said last, and what it must have played since."""
+
+from adaptive.ticks import TICK_RATE
+
+from .line import Line
+from .wire import Ack, PlayerState
+
+CLOCK_MS = 1 << 32
+
+
+class Playhead:
+    """Places are ticks on the line."""
+
+    def __init__(self, line: Line) -> None:
+        self.wanted = 0
+        """Everything before has arrived."""
+        self.state = PlayerState.EMPTY
+        self._line = line
+        self._played = 0
+        self._said_at = float("-inf")
+        self._said_ms: float | None = None
+        """Client clock; an acknowledgement that was overtaken is known by it."""
+
+    def said(self, at: float, ack: Ack) -> bool:
+        """What an acknowledgement of the present epoch says of `at`; False where a later one came before."""
+        said_ms = ack.arrival + ack.delay / 10
+        if self._said_ms is not None and (said_ms - self._said_ms) % CLOCK_MS > CLOCK_MS / 2:
+            return False
+        self._said_at, self._said_ms, self.state = at, said_ms, ack.state
+        played = self._line.find(ack.played_utterance, ack.played)
+        wanted = self._line.find(ack.wanted_utterance, ack.wanted)
+        self._played = max(self._played, played or 0)
+        self.wanted = max(self.wanted, wanted or 0, self._played)
+        self._line.forget(self._played)
+        return True
+
+    def place(self, now: float, end: int) -> int:
+        """What sounds now; never beyond `end`, where what was sent ends."""
+        if self.state is not PlayerState.PLAYING:
+            return self._played
+        return max(self._played, min(self._played + round((now - self._said_at) * TICK_RATE), end))
+
+    def past(self, place: int) -> bool:
+        """The player said that it has played beyond a place."""
+        return place <= self._played
