@@ -19,8 +19,8 @@ THIN_GAP_S = 1.5
 """So far apart are words at least where the network is narrow: an event costs 200 bytes on the wire, and ten of them a
 second would take half of what a listener at 28 kb/s has."""
 TELLING = frozenset({"progress", "marks", "switched"})
-"""Events that nothing depends on, left out there; a clause's marks are a packet of 1,200 bytes. The event stream has
-them all."""
+"""Events that nothing depends on, left out there but for another tier of the voice; a clause's marks are a packet of
+1,200 bytes. The event stream has them all."""
 STUCK_BYTES = 1_048_576
 """With more waiting, the listener takes nothing any more; the event stream still holds what it missed."""
 BURST_S = 1.0
@@ -78,7 +78,7 @@ class ControlChannel:
         waiting = self._channel.bufferedAmount
         if self._channel.readyState != "open" or waiting > STUCK_BYTES:
             return
-        if self.thin and event["event"] in TELLING:
+        if self.thin and event["event"] in TELLING and event.get("kind") != "tier":
             return
         if event["event"] in REPLACEABLE:
             now = self._clock()

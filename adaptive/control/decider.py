@@ -101,7 +101,7 @@ class Decider:
         known.freshness.start(now)
         age = known.age(now)
         tested = wire_rate(self._rung, self._protection) if self._sounding else None
-        known.capacity.grow(now, tested=tested, fresh=age is Age.FRESH)
+        known.capacity.grow(now, tested=tested, fresh=age is Age.FRESH and self._gate.may_try(now))
         self._tiers.meet(self._rung)
         view = self._look(now)
         self._gate.held(now, view.here.wire)
@@ -227,7 +227,8 @@ class Decider:
         if not self._wishes.long(now, "rung", bool(view.higher)):
             return False
         up = highest(view, gate, now, budget)
-        if self._probe is None and budget is not None and self._can_probe() and now >= gate.opens_at - AHEAD_S:
+        trying = self._probe is None and budget is not None and self._can_probe() and gate.may_try(now)
+        if trying and budget is not None and now >= gate.opens_at - AHEAD_S:
             self._probe = probe(view, gate, now, budget, self._known.reports)
             if self._probe is not None:
                 self._known.sends_more(now)

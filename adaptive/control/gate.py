@@ -5,13 +5,15 @@ GAP_S = 4.0
 FAILED_S = 8.0
 """A fall so soon after a rise was caused by it; a rise that lasts longer has held."""
 LONGEST_WAIT_S = 60.0
+SURE_S = 6.0
+"""What congestion showed to be too much is not tried sooner: a squeeze mostly lasts for seconds."""
 
 
 class Gate:
     """The rises of one listener, on all axes together; rates are wire rates, bit/s."""
 
     def __init__(self) -> None:
-        self._changed_at = float("-inf")
+        self._changed_at = self._fell_at = float("-inf")
         self._rose_at = float("-inf")
         self._rose_to = 0.0
         self._failed_at = float("-inf")
@@ -26,6 +28,10 @@ class Gate:
     def open(self, now: float) -> bool:
         """A rise of one axis may happen."""
         return now - self._changed_at >= GAP_S
+
+    def may_try(self, now: float) -> bool:
+        """More may be tried than is known to fit."""
+        return now - self._fell_at >= SURE_S
 
     def ceiling(self, now: float) -> float | None:
         """The rate that must not be reached yet; None for any."""
@@ -44,7 +50,7 @@ class Gate:
 
     def fell(self, now: float) -> None:
         """Congestion took the rung down; if the last rise caused that, the next one there waits twice as long."""
-        self._changed_at = now
+        self._changed_at = self._fell_at = now
         if now - self._rose_at < FAILED_S:
             self.failed(now, self._rose_to)
             self._rose_at = float("-inf")
