@@ -1,0 +1,144 @@
+/** Frames to blocks of samples at 48 kHz, in the order given: Opus by WebCodecs, PCM here. */
+
+import {Interpolator, decode} from "./pcm.js";
+
+const RATE = 48000;
+/** As much of what sounded last as an interpolator looks back at: 15 samples of 8 kHz. */
+const PAST = 96;
+const OPUS = {codec: "opus", sampleRate: RATE, numberOfChannels: 1};
+
+/**
+ * @typedef {import("./sequence.js").Turn} Turn
+ * @typedef {import("./playbuffer.js").Block} Block
+ * @typedef {{turn: Turn, samples: Float32Array | null}} Slot samples at the rate of the wire, once they are there
+ */
+
+/** Decodes a listener's frames. */
+export class Decoding {
+  #onblock;
+  #onfailure;
+  /** @type {Slot[]} */
+  #slots = [];
+  /** @type {AudioDecoder | null} */
+  #decoder = null;
+  /** Of the next Opus packet, µs. */
+  #timestamp = 0;
+  /** @type {Interpolator | null} */
+  #interpolator = null;
+  /** Where the last block ended, and how it sounded there. */
+  #end = {utterance: -1, position: -1};
+  #past = new Float32Array();
+
+  /**
+   * @param {(block: Block) => void} onblock
+   * @param {(why: string) => void} onfailure nothing comes after it
+   */
+  constructor(onblock, onfailure) {
+    this.#onblock = onblock;
+    this.#onfailure = onfailure;
+  }
+
+  /** @param {Turn} turn in the order of playing */
+  push(turn) {
+    if (turn.codec === "opus") {
+      this.#slots.push({turn, samples: null});
+      this.#decodeOpus(turn);
+    } else {
+      this.#slots.push({turn, samples: fitted(decode(turn.codec, turn.payload), (turn.ticks * turn.rate) / RATE)});
+    }
+    this.#drain();
+  }
+
+  /** Drops what is not decoded yet. */
+  flush() {
+    this.#slots = [];
+    this.#interpolator = null;
+    this.#end = {utterance: -1, position: -1};
+    if (!this.#decoder) return;
+    this.close();
+    this.#decoder = this.#open();
+  }
+
+  /** Ends the decoder. */
+  close() {
+    if (this.#decoder?.state !== "closed") this.#decoder?.close();
+    this.#decoder = null;
+  }
+
+  /** @param {Turn} turn */
+  #decodeOpus({payload, ticks}) {
+    try {
+      this.#decoder ??= this.#open();
+      this.#decoder.decode(new EncodedAudioChunk({type: "key", timestamp: this.#timestamp, data: payload}));
+      this.#timestamp += Math.round((ticks / RATE) * 1e6);
+    } catch (error) {
+      this.#onfailure(`Opus was not decoded: ${/** @type {Error} */ (error).message}`);
+    }
+  }
+
+  #open() {
+    const decoder = new AudioDecoder({
+      // One output a packet, in order; one that a flush made needless is not waited for any more.
+      output: (audio) => {
+        if (decoder === this.#decoder) this.#take(audio);
+        audio.close();
+      },
+      error: (error) => decoder === this.#decoder && this.#onfailure(`Opus was not decoded: ${error.message}`),
+    });
+    decoder.configure(OPUS);
+    return decoder;
+  }
+
+  /** @param {AudioData} audio */
+  #take(audio) {
+    const slot = this.#slots.find(({samples}) => !samples);
+    if (!slot) return;
+    const samples = new Float32Array(audio.numberOfFrames);
+    audio.copyTo(samples, {planeIndex: 0, format: "f32-planar"});
+    slot.samples = fitted(samples, slot.turn.ticks);
+    this.#drain();
+  }
+
+  #drain() {
+    while (this.#slots[0]?.samples) {
+      const {turn, samples} = /** @type {{turn: Turn, samples: Float32Array}} */ (this.#slots.shift());
+      const rate = turn.codec === "opus" ? RATE : turn.rate;
+      const expected = this.#end.position + (this.#interpolator?.waiting ?? 0);
+      const continues = turn.utterance === this.#end.utterance && turn.position === expected;
+      if (this.#interpolator && !(continues && rate === this.#interpolator.rate)) this.#finish(false);
+      if (!continues) this.#past = new Float32Array();
+      if (!continues) this.#end = {utterance: turn.utterance, position: turn.position};
+      if (rate === RATE) {
+        this.#emit(samples, turn.end);
+      } else {
+        this.#interpolator ??= new Interpolator(rate, this.#past);
+        this.#emit(this.#interpolator.push(samples), false);
+        if (turn.end) this.#finish(true);
+      }
+    }
+  }
+
+  /** Gives out what the interpolator holds back. @param {boolean} end */
+  #finish(end) {
+    const rest = this.#interpolator?.finish() ?? new Float32Array();
+    this.#interpolator = null;
+    this.#emit(rest, end);
+  }
+
+  /** @param {Float32Array} samples @param {boolean} end */
+  #emit(samples, end) {
+    if (!samples.length && !end) return;
+    const {utterance, position} = this.#end;
+    this.#past = Float32Array.of(...this.#past, ...samples.slice(-PAST)).slice(-PAST);
+    this.#end = {utterance, position: position + samples.length};
+    this.#onblock({utterance, position, samples, end});
+  }
+}
+
+/** Exactly so many samples: a frame takes the time that its message says. @param {Float32Array} samples @param {number} count */
+function fitted(samples, count) {
+  if (samples.length === count) return samples;
+  const exact = new Float32Array(count);
+  exact.set(samples.subarray(0, count));
+  return exact;
+}
