@@ -15,7 +15,7 @@ REPLACEABLE = frozenset({"progress", "word"})
 """Events that the next one of their kind replaces: a word says as well that those before it were heard."""
 BUSY_BYTES = 1_024
 """With more waiting to be sent, these are left out."""
-THIN_GAP_S = 1.5
+THIN_GAP_S = 4.0
 """So far apart are words at least where the network is narrow: an event costs 200 bytes on the wire, and ten of them a
 second would take half of what a listener at 28 kb/s has."""
 TELLING = frozenset({"progress", "marks", "switched"})
