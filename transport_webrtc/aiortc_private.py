@@ -14,6 +14,8 @@ from typing import Any
 
 from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCRtpSender, RTCRtpTransceiver, RTCSctpTransport
 
+from . import aiortc_sctp
+
 log = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
@@ -54,6 +56,7 @@ def check() -> None:
             "the addresses of candidates are chosen there",
         ),
         (aioice.ice, "get_host_addresses", ("use_ipv4", "use_ipv6"), "the addresses of this machine come from there"),
+        *((RTCSctpTransport, name, parameters, why) for name, parameters, why in aiortc_sctp.NEEDED),
     ]
     for owner, name, parameters, why in wanted:
         function = getattr(owner, name, None)
@@ -66,13 +69,15 @@ def check() -> None:
         _refuse("RTCIceGatherer._connection", "it leads from aiortc to aioice")
     if "_protocols" not in aioice.Connection.__init__.__code__.co_names:
         _refuse("Connection._protocols", "the lab's network is put around the sockets there")
-    for holder, attribute, why in (
+    held: list[tuple[Any, str, str]] = [
         (RTCRtpSender, "_ssrc", "receiver reports are told apart by it"),
         (RTCRtpSender, _HISTORY, "an interruption empties it"),
         (RTCRtpReceiver, _JITTER_BUFFER, "a native listener takes its packets there"),
         (RTCRtpTransceiver, "_codecs", "the payload type of RED is set there"),
         (RTCDtlsTransport, "_ssl", "it knows the length of the tag that protects a packet"),
-    ):
+        *((RTCSctpTransport, name, "data channels are tuned by it") for name in aiortc_sctp.NEEDED_ATTRIBUTES),
+    ]
+    for holder, attribute, why in held:
         if attribute not in holder.__init__.__code__.co_names:
             _refuse(f"{holder.__name__}.{attribute}", why)
 

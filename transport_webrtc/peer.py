@@ -15,7 +15,7 @@ from aiortc import (
 )
 from aiortc.sdp import candidate_from_sdp
 
-from . import aiortc_private
+from . import aiortc_private, aiortc_sctp
 from .messages import Refused
 from .settings import IceServer
 from .signalling import capabilities
@@ -67,6 +67,7 @@ class Peer:
             await self.pc.setRemoteDescription(RTCSessionDescription(sdp=text, type="offer"))
             if self.pc.sctp is not None:
                 aiortc_private.outlive_messages(self.pc.sctp)
+                aiortc_sctp.keep_out_of_the_way(self.pc.sctp)
             aiortc_private.send_as(self._transceiver, found.primary)
             for transceiver in self.pc.getTransceivers():
                 if transceiver.sender is not self.sender:

@@ -1,0 +1,145 @@
+"""aiortc's SCTP, tuned for speech sent ahead, between two real peers over a bad path."""
+
+import asyncio
+import time
+
+import pytest
+from aiortc import RTCConfiguration, RTCPeerConnection
+from aiortc.rtcsctptransport import ForwardTsnChunk, SackChunk
+
+from transport_webrtc import aiortc_private, aiortc_sctp
+from transport_webrtc.aiortc_sctp import FORWARD_GAP_S, SACK_GAP_S, WINDOW_BYTES
+from transport_webrtc.datagram_filter import LabNetwork
+
+
+class Line:
+    """A server that sends on `speech`, which the client offers; what arrives when."""
+
+    def __init__(self):
+        self.server, self.client = (RTCPeerConnection(RTCConfiguration(iceServers=[])) for _ in range(2))
+        self.arrived = []
+        self.chunks = []
+        self.speech = self.feedback = None
+
+    async def connect(self):
+        self.client.createDataChannel("control")
+        for label in ("speech", "feedback"):
+            channel = self.client.createDataChannel(label, ordered=False, maxRetransmits=0)
+            channel.on("message", lambda data, label=label: self.arrived.append((time.monotonic(), label, data)))
+        self.server.on("datachannel", lambda channel: setattr(self, channel.label, channel))
+        await self.client.setLocalDescription(await self.client.createOffer())
+        await self.server.setRemoteDescription(self.client.localDescription)
+        aiortc_sctp.keep_out_of_the_way(self.server.sctp)
+        self._watch(self.server.sctp)
+        await self.server.setLocalDescription(await self.server.createAnswer())
+        self.network = LabNetwork(self.server)
+        await self.client.setRemoteDescription(self.server.localDescription)
+        async with asyncio.timeout(10):
+            while self.speech is None or self.feedback is None:
+                await asyncio.sleep(0.01)
+
+    def _watch(self, sctp):
+        send = sctp._send_chunk
+
+        async def sent(chunk):
+            self.chunks.append((time.monotonic(), type(chunk)))
+            assert self.server.sctp._rto <= 1.0
+            await send(chunk)
+
+        sctp._send_chunk = sent
+
+    async def talk(self, seconds, every_s=0.02, size=400):
+        """Messages at an even pace, as the delivery of speech sends them; their number first."""
+        for number in range(round(seconds / every_s)):
+            self.speech.send(number.to_bytes(4, "big") + bytes(size))
+            await asyncio.sleep(every_s)
+
+    def times(self, label="speech", since=0.0):
+        return [at for at, which, _ in self.arrived if which == label and at >= since]
+
+    def gaps(self, kind):
+        times = [at for at, which in self.chunks if which is kind]
+        return [b - a for a, b in zip(times, times[1:], strict=False)]
+
+    async def close(self):
+        await self.server.close()
+        await self.client.close()
+
+
+@pytest.fixture
+async def line():
+    one = Line()
+    await one.connect()
+    yield one
+    await one.close()
+
+
+async def test_loss_neither_stops_nor_slows_what_is_sent(line) -> None:
+    """Stock waits a second and more after every bad loss; here only what is lost is missing."""
+    line.network.set(down={"loss": 0.25, "delay_ms": 40}, up={"loss": 0.25, "delay_ms": 40})
+    await line.talk(4.0)
+    await asyncio.sleep(0.3)
+    times = line.times()
+    assert len(times) > 200 * 0.6
+    assert max(b - a for a, b in zip(times, times[1:], strict=False)) < 0.45
+    assert line.server.sctp._cwnd >= WINDOW_BYTES
+    forwards = line.gaps(ForwardTsnChunk)
+    assert len(forwards) > 5, "what is given up is told"
+    assert min(forwards) > FORWARD_GAP_S - 0.02
+
+
+async def test_after_an_outage_fresh_speech_arrives_at_once(line) -> None:
+    await line.talk(0.5)
+    line.network.set(down={"loss": 1.0}, up={"loss": 1.0})
+    await line.talk(1.5)
+    line.network.set(down={"loss": 0.0}, up={"loss": 0.0})
+    back = time.monotonic()
+    await line.talk(0.5)
+    assert line.times(since=back)[0] - back < 0.15
+
+
+async def test_feedback_is_never_far_behind_speech(line) -> None:
+    """A ping that is sent while speech is, over a path that speech fills by half, arrives with it."""
+    line.network.set(down={"loss": 0.1, "delay_ms": 20}, up={"loss": 0.1, "delay_ms": 20})
+    sent = []
+
+    async def ping():
+        for _ in range(20):
+            sent.append(time.monotonic())
+            line.feedback.send(str(len(sent)))
+            await asyncio.sleep(0.1)
+
+    await asyncio.gather(line.talk(2.0), ping())
+    await asyncio.sleep(0.2)
+    delays = [at - sent[int(data) - 1] for at, label, data in line.arrived if label == "feedback"]
+    assert len(delays) >= 12
+    assert max(delays) < 0.12
+
+
+async def test_acknowledgements_are_rare(line) -> None:
+    """Whatever comes is acknowledged, though not packet by packet."""
+    client = line.client.sctp
+    for _ in range(100):
+        for stream, channel in client._data_channels.items():
+            if channel.label == "feedback":
+                await client._send(stream, 53, b"ack", max_retransmits=0, ordered=False)
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.3)
+    gaps = line.gaps(SackChunk)
+    assert 4 <= len(gaps) <= 12
+    assert min(gaps[-4:]) > SACK_GAP_S - 0.02
+    assert not client._sent_queue, "all of it was acknowledged in the end"
+
+
+async def test_closing_with_something_to_tell_is_quiet(line, caplog) -> None:
+    line.network.set(down={"loss": 0.5}, up={"loss": 0.5})
+    await line.talk(0.6)
+    await line.close()
+    await asyncio.sleep(0.2)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
+def test_a_missing_name_is_told(monkeypatch) -> None:
+    monkeypatch.setattr(aiortc_sctp, "NEEDED_ATTRIBUTES", ("_window_of_the_moon",))
+    with pytest.raises(aiortc_private.UnsupportedAiortc, match="_window_of_the_moon"):
+        aiortc_private.check()
