@@ -8,6 +8,7 @@ window on every loss, waits 2 to 8 s after a bad one, and answers each packet wi
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 
 from aiortc import RTCSctpTransport
@@ -66,10 +67,8 @@ class _Spaced:
         self._task = asyncio.ensure_future(self._safely())
 
     async def _safely(self) -> None:
-        try:
+        with contextlib.suppress(ConnectionError):  # the connection may have gone meanwhile
             await self._run()
-        except ConnectionError:
-            pass  # the connection went away meanwhile
 
 
 def _limit_timeout(sctp: RTCSctpTransport) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from itertools import pairwise
 
 import pytest
 from aiortc import RTCConfiguration, RTCPeerConnection
@@ -35,7 +36,7 @@ class Line:
         self.network = LabNetwork(self.server)
         await self.client.setRemoteDescription(self.server.localDescription)
         async with asyncio.timeout(10):
-            while self.speech is None or self.feedback is None:
+            while self.speech is None or self.feedback is None:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
     def _watch(self, sctp):
@@ -59,7 +60,7 @@ class Line:
 
     def gaps(self, kind):
         times = [at for at, which in self.chunks if which is kind]
-        return [b - a for a, b in zip(times, times[1:], strict=False)]
+        return [b - a for a, b in pairwise(times)]
 
     async def close(self):
         await self.server.close()
@@ -81,7 +82,7 @@ async def test_loss_neither_stops_nor_slows_what_is_sent(line) -> None:
     await asyncio.sleep(0.3)
     times = line.times()
     assert len(times) > 200 * 0.6
-    assert max(b - a for a, b in zip(times, times[1:], strict=False)) < 0.45
+    assert max(b - a for a, b in pairwise(times)) < 0.45
     assert line.server.sctp._cwnd >= WINDOW_BYTES
     forwards = line.gaps(ForwardTsnChunk)
     assert len(forwards) > 5, "what is given up is told"
