@@ -1,7 +1,7 @@
 """The rung for speech sent ahead: what is delivered may be overdrawn as long as the listener has speech in store.
 
-Loss costs nothing but its repair, and delay nothing at all; what has to be kept is the lead. So the rung follows what is
-delivered, times what the lead allows (a buffer-based rule: Huang et al., SIGCOMM 2014).
+Loss costs nothing but its repair, and delay nothing at all; what has to be kept is the lead. So the rung follows what
+is delivered, times what the lead allows (a buffer-based rule: Huang et al., SIGCOMM 2014).
 """
 
 from .ladder import RUNGS
@@ -17,7 +17,7 @@ AHEAD_RUNGS: tuple[Rung, ...] = (
     Rung(bitrate=32_000, bandwidth=Bandwidth.FB, frame_ms=20),
     Rung(bitrate=48_000, bandwidth=Bandwidth.FB, frame_ms=20),
 )
-"""From low to high. Frames are short, since many of them share a message; at the two lowest longer ones save a third."""
+"""From low to high. Frames are short, since many share a message; at the two lowest longer ones save a third."""
 CAUTIOUS = AHEAD_RUNGS[2]
 """While no answer comes."""
 

@@ -151,7 +151,7 @@ class Delivery:
         if self._sent.in_flight:
             times.append(pacing.probe_at())
         copy_at = stock.repair.next_copy()
-        if copy_at is not None:
+        if copy_at is not None and self._copies_fit:
             times.append(max(copy_at, free_at))
         if self._sent.in_flight < pacing.window:
             if stock.repair.lost(stock.playhead.past):
@@ -173,7 +173,7 @@ class Delivery:
 
     def _copy(self, now: float) -> bytes | None:
         """Half of its cost counts, so that copies do not hold up what follows."""
-        if now < self._pacing.free_at:
+        if now < self._pacing.free_at or not self._copies_fit:
             return None
         frames = self._stock.repair.copies(now, self._stock.playhead.past)
         return self._message(now, frames, share=0.5) if frames else None
@@ -212,7 +212,8 @@ class Delivery:
         size = MESSAGE_COST + HEADER_BYTES + sum(map(len, payloads)) + LENGTH_BYTES * len(payloads)
         self._pacing.sent(now, size * share, alone=not sent.in_flight)
         if copies:
-            self._stock.repair.copy(now, frames, copies)
+            due_s = to_seconds(frames[0].place - self._stock.place(now))
+            self._stock.repair.copy(now, frames, copies, due_s=due_s)
         message = SpeechMessage(
             epoch=self.epoch,
             utterance=first.utterance,
@@ -229,6 +230,11 @@ class Delivery:
     def _open(self, now: float) -> bool:
         """The path takes more now."""
         return now >= self._pacing.free_at and self._sent.in_flight < self._pacing.window
+
+    @property
+    def _copies_fit(self) -> bool:
+        """Copies may exceed the window, as far as it may still be too small; what needs them cannot wait."""
+        return self._sent.in_flight < 2 * self._pacing.window
 
     def _bundle(self, now: float) -> int:
         """Ticks for the next message."""

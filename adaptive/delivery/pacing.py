@@ -17,7 +17,9 @@ CALM_S = 1.0
 """Without congestion before it is over."""
 STANDING_S, SLACK_S = 0.25, 0.12
 """Beyond the shortest round trip: in flight while congested, and else."""
-LEAST_WINDOW = 1500
+LEAST_WINDOW = 1000
+UNPROVEN = 2.0
+"""Times what was delivered may be on its way while nothing queues: as in a slow start."""
 PROBE_S, PROBE_MOST_S = 0.15, 0.3
 ACK_EVERY_S = 0.05
 """How long the player may wait with an answer, with what its timers add."""
@@ -26,7 +28,7 @@ UNKNOWN_S = 0.35
 STALLED_S = 0.6
 """The player answers, but nothing of what is on its way arrives: it stands in a queue."""
 OUTAGE_S = 1.0
-"""Without progress after which the path is another one: what it carries has to be found anew."""
+"""Without an answer after which the path is another one: what it carries has to be found anew."""
 
 
 class Pacing:
@@ -53,7 +55,7 @@ class Pacing:
             return BURST_BYTES
         if self.congested:
             return max(LEAST_WINDOW, 1.1 * path.rate / 8 * (path.min_rtt_s + STANDING_S))
-        return max(BURST_BYTES, self._rate / 8 * (path.min_rtt_s + SLACK_S))
+        return max(BURST_BYTES, min(self._rate, UNPROVEN * path.rate) / 8 * (path.min_rtt_s + SLACK_S))
 
     @property
     def free_at(self) -> float:
@@ -70,11 +72,11 @@ class Pacing:
 
     def answered(self, now: float, arrived: int, arrival: int) -> None:
         """An acknowledgement by which so many bytes are newly known to have arrived; see `Arriving.exchange` first."""
-        self._answer_at = now
+        silent_s, self._answer_at = now - max(self._answer_at, self._progress_at), now
+        if silent_s > OUTAGE_S:
+            self._start_anew()
         if not arrived:
             return
-        if now - self._progress_at > OUTAGE_S:
-            self._start_anew()
         self._progress_at, self._probes = now, 0
         self.path.arrived(now, arrival=arrival, size=arrived)
         self._look(now, self.path.queue_delay_s or 0.0)

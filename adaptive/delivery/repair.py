@@ -47,10 +47,14 @@ class Repair:
                 kept.lost = True
                 heapq.heappush(self._lost, kept)
 
-    def copy(self, now: float, frames: Sequence[Kept], count: int) -> None:
-        """They go again `count` times, without waiting for an answer, unless they are known to have arrived by then."""
+    def copy(self, now: float, frames: Sequence[Kept], count: int, *, due_s: float) -> None:
+        """They go again `count` times before they are needed in `due_s`, unless they are known to have arrived by then.
+
+        As late as is still useful: most copies are then never sent.
+        """
+        step_s = max(COPY_AFTER_S, (due_s - COPY_AFTER_S) / count)
         for turn in range(1, count + 1):
-            heapq.heappush(self._copies, (now + turn * COPY_AFTER_S, frames[0].place, frames))
+            heapq.heappush(self._copies, (now + turn * step_s, frames[0].place, frames))
 
     def lost(self, past: Callable[[int], bool]) -> Sequence[Kept]:
         """Lost frames that follow each other, from the one that is needed soonest; they stay lost until they are sent.
