@@ -62,8 +62,8 @@ class Profile:
     token_life_s: float
     """How long a listener that went away may come back with its token."""
     wire_limit: float = 88_000
-    """bit/s of speech on the wire, copies included: with events, pings and what comes back about the 106 kb/s that
-    aiortc's own sender uses (measured)."""
+    """bit/s of speech on the wire, copies included: with events, pings and what comes back 100 to 112 kb/s, where
+    aiortc's own sender uses 106 (measured)."""
     weights: Weights = field(default_factory=Weights)
 
 
