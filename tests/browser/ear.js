@@ -1,5 +1,5 @@
-// Put into a page before its own scripts: records what comes out of the receiver of every peer connection, and keeps what
-// the server told and the connections, so that their statistics can be read.
+// Put into a page before its own scripts: records what comes out of the receiver of every peer connection and out of every
+// player of speech sent ahead, together, and keeps what the server told and the connections, so that their statistics can be read.
 (() => {
   const RATE = 48000;
   const RECORDER = `
@@ -21,13 +21,12 @@
     });`;
   const ear = (globalThis.ear = {blocks: [], connections: [], events: [], failure: null});
 
-  ear.attach = async (track) => {
+  const open = async () => {
     const context = (ear.context = new AudioContext({sampleRate: RATE, latencyHint: "interactive"}));
     await context.audioWorklet.addModule(URL.createObjectURL(new Blob([RECORDER], {type: "text/javascript"})));
     const recorder = new AudioWorkletNode(context, "ear", {numberOfOutputs: 1});
     // [frames of the context at the block's end, when it came, samples]
     recorder.port.onmessage = ({data: [end, samples]}) => ear.blocks.push([end, performance.now(), samples]);
-    context.createMediaStreamSource(new MediaStream([track])).connect(recorder);
     const mute = context.createGain();
     mute.gain.value = 0;
     recorder.connect(mute).connect(context.destination);
@@ -36,7 +35,15 @@
     whisper.connect(context.destination);
     whisper.start();
     addEventListener("click", () => context.resume(), true);
+    return recorder;
   };
+
+  ear.attach = async (stream) => {
+    const recorder = await (ear.recorder ??= open());
+    ear.context.createMediaStreamSource(stream).connect(recorder);
+  };
+
+  const listen = (stream) => ear.attach(stream).catch((error) => (ear.failure = String(error)));
 
   // Clears the recording: what follows is one run.
   ear.begin = () => ear.blocks.splice(0);
@@ -69,13 +76,20 @@
     return null;
   };
 
+  const destination = AudioContext.prototype.createMediaStreamDestination;
+  AudioContext.prototype.createMediaStreamDestination = function () {
+    const node = destination.call(this);
+    listen(node.stream);
+    return node;
+  };
+
   const Native = globalThis.RTCPeerConnection;
   globalThis.RTCPeerConnection = class extends Native {
     constructor(...given) {
       super(...given);
       ear.connections.push(this);
       this.addEventListener("track", ({track}) => {
-        if (track.kind === "audio") ear.attach(track).catch((error) => (ear.failure = String(error)));
+        if (track.kind === "audio") listen(new MediaStream([track]));
       });
     }
     createDataChannel(label, options) {

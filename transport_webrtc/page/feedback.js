@@ -2,6 +2,9 @@
 
 /** With more bytes waiting, an answer to a ping would be old when it arrives. */
 const WAITING_LIMIT_BYTES = 4096;
+/** How long nothing may come from the server before the path counts as dead, ms: three of its slowest pings. */
+const SILENCE_LIMIT_MS = 3500;
+const LOOK_MS = 500;
 
 /**
  * The receiver's counters (`RTCInboundRtpStreamStats`) with `rtt_ms` of the path, null where it is not known.
@@ -20,8 +23,8 @@ export async function readStats(pc) {
 
 /** Answers pings and sets the buffer the server asks for. */
 export class Feedback {
-  /** When the server was last heard of on this channel, in `performance.now()` milliseconds. */
-  lastArrival = performance.now();
+  /** @type {() => void} Called again and again while the path counts as dead: ICE notices it after about 6 s only. */
+  onsilence = () => undefined;
   /** @type {() => void} Called at every message, before it is answered. */
   onarrival = () => undefined;
 
@@ -29,6 +32,9 @@ export class Feedback {
   #channel;
   #receiver;
   #pinned;
+  /** When the server was last heard of on this channel, in `performance.now()` milliseconds. */
+  #lastArrival = 0;
+  #watch = 0;
 
   /**
    * @param {RTCPeerConnection} pc
@@ -48,10 +54,29 @@ export class Feedback {
     return this.#channel.readyState === "open";
   }
 
+  /** The connection stands: from now on silence is noticed. */
+  watch() {
+    this.#lastArrival = performance.now();
+    this.#watch ||= setInterval(() => {
+      if (this.isOpen && performance.now() - this.#lastArrival > SILENCE_LIMIT_MS) this.onsilence();
+    }, LOOK_MS);
+  }
+
+  /** Ends the watch. */
+  close() {
+    clearInterval(this.#watch);
+  }
+
+  /** Sends what is of use only at once; where the channel is closed or full it is let go. @param {string | ArrayBuffer} data */
+  send(data) {
+    if (!this.isOpen || this.#channel.bufferedAmount > WAITING_LIMIT_BYTES) return;
+    this.#channel.send(/** @type {string} */ (data));
+  }
+
   /** @param {string} data */
   async #onMessage(data) {
     const arrival = performance.now();
-    this.lastArrival = arrival;
+    this.#lastArrival = arrival;
     this.onarrival();
     const {p, t, jbt} = JSON.parse(data);
     if (jbt !== undefined && this.#pinned === undefined) this.#receiver.jitterBufferTarget = jbt;
@@ -68,9 +93,8 @@ export class Feedback {
       stats.bytesReceived,
       stats.silentConcealedSamples,
     ];
-    if (!this.isOpen || this.#channel.bufferedAmount > WAITING_LIMIT_BYTES) return;
     const s = counters.every(Number.isFinite) ? counters.map(Math.round) : undefined;
     const h = Math.round((performance.now() - arrival) * 1000) / 1000;
-    this.#channel.send(JSON.stringify({p, t, h, s}));
+    this.send(JSON.stringify({p, t, h, s}));
   }
 }

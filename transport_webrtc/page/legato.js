@@ -10,9 +10,11 @@
  *
  * Events (`CustomEvent`, facts in `detail`): the server's own `queued started marks word progress switched paused resumed
  * interrupted finished failed error`, all of them also as `event`; `state` {state, message}; `audible` {audible} when
- * the browser begins or refuses to play sound.
+ * the browser begins or refuses to play sound; `carrier` {carrier, why} when it is known what carries the speech, or changes.
  */
 
+import {Carriage} from "./carriage.js";
+import {Control} from "./control.js";
 import {Feedback, readStats} from "./feedback.js";
 import {LegatoError, Resource} from "./whep.js";
 
@@ -23,9 +25,10 @@ export {LegatoError, request} from "./whep.js";
  * @property {string | URL} [url] Where the server is; the page's own address if absent.
  * @property {string} [voice]
  * @property {string} [profile]
+ * @property {"auto" | "data" | "audio"} [carrier] `data`: sent ahead and played by this page, where it can; `audio`: as in a call.
  * @property {string} [token] Access token, sent as `Authorization: Bearer`.
  * @property {RTCIceServer[]} [iceServers] Asked of the server if absent.
- * @property {HTMLAudioElement} [audio] Plays the speech; made here if absent.
+ * @property {HTMLAudioElement} [audio] Plays the audio track; made here if absent.
  * @property {number} [jitterBufferTarget] ms; pins the receiver's buffer, whatever the server asks for.
  *
  * @typedef {object} SayOptions The server's words for an utterance.
@@ -42,8 +45,6 @@ export {LegatoError, request} from "./whep.js";
  * @typedef {"connecting" | "connected" | "disconnected" | "closed"} State `disconnected` may heal by itself.
  */
 
-/** How long nothing may come from the server before the listener counts as disconnected, ms: three of its slowest pings. */
-const SILENCE_LIMIT_MS = 3500;
 const NOTHING_ARRIVES = "Nothing arrives from the server; waiting for the network.";
 
 /**
@@ -63,36 +64,43 @@ export class Listener extends EventTarget {
   audible = null;
 
   #pc = new RTCPeerConnection();
-  #control = this.#pc.createDataChannel("control");
+  #control = new Control(this.#pc, {
+    onevent: (event) => this.#onEvent(event),
+    onclose: () => this.#end("The server ended the connection.", false),
+    post: (json) => this.#resource.request("POST", "/speak", json).catch((error) => this.#complain(error)),
+    hurry: (json) => this.#feedback.send(json),
+  });
   #receiver = this.#pc.addTransceiver("audio", {direction: "recvonly"}).receiver;
   #stream = new MediaStream([this.#receiver.track]);
+  #carriage;
   #feedback;
   #resource;
-  /** @type {string[]} */
-  #waiting = [];
-  #watch = 0;
 
   /** @param {ConnectOptions} options */
   constructor(options) {
     super();
     const endpoint = new URL("v1/listen", new URL(options.url ?? ".", document.baseURI));
-    for (const name of /** @type {const} */ (["voice", "profile"])) {
-      if (options[name]) endpoint.searchParams.set(name, options[name]);
+    this.#carriage = new Carriage(this.#pc, options.carrier ?? "auto", {
+      onack: (ack) => this.#feedback.send(ack),
+      oncarrier: (fell) => this.#onCarrier(fell),
+      onsound: () => this.#onSound(),
+    });
+    const {voice, profile, carrier} = options;
+    for (const [name, value] of Object.entries({voice, profile, carrier, ...this.#carriage.query})) {
+      if (value) endpoint.searchParams.set(name, value);
     }
     this.#resource = new Resource(this.#pc, endpoint, options.token);
     this.#feedback = new Feedback(this.#pc, this.#receiver, options.jitterBufferTarget);
     this.#feedback.onarrival = () => this.state === "disconnected" && this.#setState("connected");
-    this.#control.onopen = () => this.#flush();
-    this.#control.onmessage = ({data}) => this.#onControl(data);
-    this.#control.onclose = () => this.#end("The server ended the connection.", false);
+    this.#feedback.onsilence = () => this.state === "connected" && this.#setState("disconnected", NOTHING_ARRIVES);
     this.#pc.onconnectionstatechange = () => this.#onConnection();
 
-    /** Plays the speech. */
+    /** Plays the audio track. */
     this.audio = options.audio ?? new Audio();
     this.audio.setAttribute("playsinline", "");
     this.audio.srcObject = this.#stream;
-    this.audio.onplaying = () => this.#setAudible(true);
-    this.audio.onpause = () => this.#setAudible(false);
+    this.audio.onplaying = () => this.#onSound();
+    this.audio.onpause = () => this.#onSound();
 
     /** @type {Promise<void>} Settles when the connection stands; rejects with a LegatoError where it does not come about. */
     this.connected = this.#open(options.iceServers);
@@ -103,6 +111,21 @@ export class Listener extends EventTarget {
   /** The listener's id, given by the server; empty before its answer. */
   get id() {
     return this.#resource.url?.pathname.split("/").pop() ?? "";
+  }
+
+  /** What carries the speech; null until that is known. */
+  get carrier() {
+    return this.#carriage.carrier;
+  }
+
+  /** Why it is that carrier, as a sentence. */
+  get why() {
+    return this.#carriage.why;
+  }
+
+  /** What sounds, for recorders and meters; another one from the event `carrier` on. @returns {MediaStream} */
+  get stream() {
+    return this.#carriage.stream ?? this.#stream;
   }
 
   /**
@@ -146,19 +169,23 @@ export class Listener extends EventTarget {
    * @returns {Promise<boolean>}
    */
   async play() {
+    const resumed = this.#carriage.resume();
     try {
       await this.audio.play();
     } catch (error) {
       if (/** @type {Error} */ (error).name === "NotAllowedError") this.#setAudible(false);
       return false;
     }
-    this.#setAudible(true);
-    return true;
+    this.#setAudible(await resumed);
+    return this.audible === true;
   }
 
-  /** The receiver's counters (`RTCInboundRtpStreamStats`) with `rtt_ms` of the path, null where it is not known. */
-  stats() {
-    return readStats(this.#pc);
+  /**
+   * The receiver's counters (`RTCInboundRtpStreamStats`) with `rtt_ms` of the path, null where it is not known, and `player`, what the
+   * data track's player counts {played, concealed_ticks, starved_s, buffered_ms, state}, null where there is none.
+   */
+  async stats() {
+    return {...(await readStats(this.#pc)), player: this.#carriage.stats()};
   }
 
   /** What the server says of this listener now: plan, reports, opinion, queue. */
@@ -194,32 +221,39 @@ export class Listener extends EventTarget {
 
   /** @param {object} message */
   #send(message) {
-    if (this.state === "closed") return this.#emit("error", {message: "There is no connection: connect again first.", status: 0});
-    this.#waiting.push(JSON.stringify(message));
-    if (this.#control.readyState === "open") this.#flush();
+    if (this.state === "closed") this.#complain({message: "There is no connection: connect again first.", status: 0});
+    else this.#control.send(message);
   }
 
-  /** Sends what waits; what is too long for the channel goes by HTTP. */
-  #flush() {
-    const limit = this.#pc.sctp?.maxMessageSize ?? 0;
-    for (const json of this.#waiting.splice(0)) {
-      if (new Blob([json]).size <= limit) this.#control.send(json);
-      else this.#resource.request("POST", "/speak", json).catch(({message, status}) => this.#emit("error", {message, status}));
-    }
+  /** @param {{message: string, status: number}} error */
+  #complain({message, status}) {
+    this.#emit("error", {message, status});
   }
 
-  /** @param {string} data */
-  #onControl(data) {
-    const event = JSON.parse(data);
+  /** @param {Record<string, any>} event */
+  #onEvent(event) {
     this.#emit(event.event, event);
     this.#emit("event", event);
+  }
+
+  /** @param {boolean} fell */
+  #onCarrier(fell) {
+    if (fell) this.#send({carrier: "audio"});
+    this.#onSound();
+    this.#emit("carrier", {carrier: this.carrier, why: this.why});
+  }
+
+  /** What is not known yet, or was refused, is for `play` to find out. */
+  #onSound() {
+    const sounds = !this.audio.paused && this.#carriage.audible;
+    if (sounds || this.audible) this.#setAudible(sounds);
   }
 
   #onConnection() {
     const state = this.#pc.connectionState;
     if (state === "connected") {
-      this.#feedback.lastArrival = performance.now();
-      this.#watch ||= setInterval(() => this.#checkSilence(), 500);
+      this.#carriage.connected();
+      this.#feedback.watch();
       this.#setState("connected");
     } else if (state === "disconnected") {
       this.#setState("disconnected", NOTHING_ARRIVES);
@@ -228,19 +262,13 @@ export class Listener extends EventTarget {
     }
   }
 
-  /** ICE notices a dead path after about 6 s; pings that do not come say it sooner. */
-  #checkSilence() {
-    const silence = performance.now() - this.#feedback.lastArrival;
-    if (this.state === "connected" && this.#feedback.isOpen && silence > SILENCE_LIMIT_MS) {
-      this.#setState("disconnected", NOTHING_ARRIVES);
-    }
-  }
-
   /** @param {string} message @param {boolean} goodbye whether the server does not know yet */
   #end(message, goodbye = true) {
     if (this.state === "closed") return;
     this.#setState("closed", message);
-    clearInterval(this.#watch);
+    this.#feedback.close();
+    this.#control.close();
+    this.#carriage.close();
     if (this.audio.srcObject === this.#stream) this.audio.srcObject = null;
     // In this order: a server that saw the connection close would not know the listener that says goodbye.
     void Promise.resolve(goodbye && this.#resource.leave()).finally(() => this.#pc.close());

@@ -1,8 +1,8 @@
 /**
  * The page: wires the controls to a listener and shows what it is told.
  *
- * Its address may carry `?text=…&voice=…&profile=…&play` (speaks at once, if the browser lets it), `&buffer=150` (pins the
- * receiver's buffer, ms) and `#token=…`.
+ * Its address may carry `?text=…&voice=…&profile=…&play` (speaks at once, if the browser lets it), `&carrier=audio`,
+ * `&buffer=150` (pins the receiver's buffer, ms) and `#token=…`.
  */
 
 import {Charts} from "./charts.js";
@@ -71,6 +71,7 @@ function join() {
     token,
     voice: choices.asked("voice"),
     profile: choices.asked("profile"),
+    carrier: /** @type {any} */ (address.get("carrier") ?? undefined),
     audio: $("audio"),
     jitterBufferTarget: pinned > 0 ? pinned : undefined,
   });
@@ -210,7 +211,7 @@ function show(snapshot) {
   choices.show(snapshot);
   charts.tiers = [...(snapshot.reports?.compute?.tiers ?? choices.tiers(snapshot.voice))].reverse();
   charts.add({at: performance.now() / 1000, snapshot, capacity: hasLab ? network.capacity : null});
-  if (snapshot.plan) showPlan($("plan"), $("reason"), snapshot);
+  if (snapshot.plan) showPlan($("plan"), $("reason"), snapshot, listener);
 }
 
 /** @returns {"sounding" | "paused" | undefined} */

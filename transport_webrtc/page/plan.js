@@ -30,10 +30,12 @@ export function sounding(snapshot) {
 /**
  * Puts what the plan is into a list of definitions, and why into a paragraph.
  * @param {HTMLElement} list @param {HTMLElement} reason @param {Record<string, any>} snapshot
+ * @param {{carrier: string | null, why: string}} carriage what carries the speech, and why
  */
-export function showPlan(list, reason, snapshot) {
-  const chips = describe(snapshot.plan).map(([name, value]) => {
+export function showPlan(list, reason, snapshot, {carrier, why}) {
+  const chips = describe(snapshot, carrier).map(([name, value]) => {
     const chip = document.createElement("div");
+    if (name === "Carrier") chip.title = why;
     for (const [tag, text] of [["dt", name], ["dd", value]]) {
       chip.appendChild(document.createElement(tag)).textContent = text;
     }
@@ -45,18 +47,26 @@ export function showPlan(list, reason, snapshot) {
 
 /**
  * What the plan is: names and values.
- * @param {Record<string, any>} plan
+ * @param {Record<string, any>} snapshot
+ * @param {string | null} carrier
  * @returns {[string, string][]}
  */
-function describe(plan) {
+function describe({plan, lead_s: lead}, carrier) {
+  const data = carrier === "data";
   return [
+    ["Carrier", data ? "data track, ahead of its time" : carrier ? "audio track, as in a call" : "not known yet"],
     ["Speech", `${kilo(plan.bitrate)} kb/s`],
     ["Bandwidth", BANDWIDTHS[plan.bandwidth] ?? plan.bandwidth],
     ["Frames", `${plan.frame_ms} ms`],
     ["Tier", plan.tier],
-    ["Protection", protectionWords(plan)],
-    ["Playout delay", plan.playout_delay_ms ? ms(plan.playout_delay_ms) : "as the browser likes"],
+    data ? ["Lead", typeof lead === "number" ? `${lead.toFixed(1)} s` : "–"] : ["Protection", protectionWords(plan)],
+    ...(data ? [] : [delayWords(plan)]),
   ];
+}
+
+/** @param {Record<string, any>} plan @returns {[string, string]} */
+function delayWords({playout_delay_ms: delay}) {
+  return ["Playout delay", delay ? ms(delay) : "as the browser likes"];
 }
 
 /**

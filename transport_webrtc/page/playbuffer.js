@@ -4,8 +4,8 @@
  * As the sender follows what was played, a clock that runs fast or slow needs no correction here.
  */
 
-/** Beginning needs so much speech in one piece, or a whole utterance, ticks: 60 ms. */
-const START = 2880;
+/** Beginning needs so much speech in one piece, or a whole utterance, ticks: 60 ms, less the 2 ms an interpolator may hold back. */
+const START = 2784;
 /** Every fade, ticks: 5 ms. */
 const FADE = 240;
 /** How long what was played is remembered, ticks: longer than any sound card is late. */
@@ -25,7 +25,7 @@ const MEMORY = 96000;
  * @property {boolean} held whether what comes next waits for its time only
  * @property {number} advanced ticks rendered since the last flush, missing ones among them
  * @property {number} sounded those of them that left the loudspeaker
- * @property {Place | null} played where the loudspeaker is; null before anything sounded
+ * @property {Place | null} played where the loudspeaker is; after a flush, where it will fall silent; null before anything sounded
  * @property {number} concealed ticks that were missing, ever
  * @property {number} starved ticks of silence because nothing was there in the midst of an utterance, ever
  */
@@ -72,8 +72,8 @@ export class PlayBuffer {
     this.#place = null;
     this.#playing = false;
     this.#taken = this.#advanced = 0;
-    // Where they were stays known; the count begins anew.
-    for (const run of this.#log) run.advanced = -Infinity;
+    // What left for the loudspeaker will sound: that is how far the old epoch was heard. The count begins anew.
+    this.#log = this.#log.slice(-1).map((run) => ({...run, frame: -Infinity, advanced: -Infinity}));
   }
 
   /** The next samples. @param {Float32Array} out @param {number} frame of the first */

@@ -45,6 +45,8 @@ export class Player {
   /** The newest epoch. @type {number | null} */
   #epoch = null;
   #flushes = 0;
+  /** A flush is told when the worklet says where it fell silent. */
+  #silencing = false;
   #played = {utterance: 0, position: 0};
   #latency = 0;
   /** Utterances that wait for their time, `performance.now()`. @type {Map<number, number>} */
@@ -107,8 +109,8 @@ export class Player {
       this.#sequence.take(message);
       this.#release(now);
     }
-    if (message.kind === "flush") this.#tell(now);
-    else this.#acknowledge(now);
+    this.#silencing ||= message.kind === "flush";
+    this.#acknowledge(now);
   }
 
   /** Counters: ticks and seconds ever, what is buffered now. */
@@ -167,7 +169,8 @@ export class Player {
     this.#receipts.mark();
     this.#holds.clear();
     this.#standing = null;
-    this.#status = {...this.#status, state: "empty", held: false, advanced: 0, sounded: 0, flushes: this.#flushes};
+    this.#silencing = true;
+    this.#status = {...this.#status, state: "empty", held: false, advanced: 0, sounded: 0};
   }
 
   /** @param {Status} status */
@@ -222,13 +225,15 @@ export class Player {
 
   /** Tells what is news, when it is time. @param {number} now */
   #acknowledge(now) {
-    if (this.#receipts.due(this.#state, now)) this.#tell(now);
+    const silent = this.suspended || this.#status.flushes === this.#flushes;
+    if (this.#silencing ? silent : this.#receipts.due(this.#state, now)) this.#tell(now);
   }
 
   /** @param {number} now */
   #tell(now) {
     const {largest, bitmap, arrival} = this.#receipts;
     this.#receipts.told(this.#state, now);
+    this.#silencing = false;
     this.#onack(
       writeAck({
         epoch: this.#epoch ?? 0,

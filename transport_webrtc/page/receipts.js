@@ -54,7 +54,7 @@ export class Receipts {
     }
   }
 
-  /** Whether it is time to tell. @param {keyof PERIODS_MS} state of the player @param {number} now */
+  /** Whether it is time to tell. @param {keyof typeof PERIODS_MS} state of the player @param {number} now */
   due(state, now) {
     if (!this.any) return false;
     if (state !== this.#state) return true;
@@ -63,7 +63,7 @@ export class Receipts {
     return since >= (this.#news === null ? PERIODS_MS[state] : NEWS_MS);
   }
 
-  /** @param {keyof PERIODS_MS} state that was told @param {number} now */
+  /** @param {keyof typeof PERIODS_MS} state that was told @param {number} now */
   told(state, now) {
     this.#state = state;
     this.#told = now;

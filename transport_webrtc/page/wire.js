@@ -7,7 +7,7 @@ const HEADER_BYTES = 16;
 const ACK_BYTES = 35;
 const CODECS = /** @type {const} */ (["opus", "pcm16", "ulaw"]);
 const RATES = [8000, 12000, 16000, 24000, 48000];
-const KINDS = {1: "speech", 2: "flush"};
+const KINDS = /** @type {const} */ ({1: "speech", 2: "flush"});
 
 /** What the player does, as an acknowledgement says it. */
 export const STATES = /** @type {const} */ (["empty", "filling", "playing", "starved", "suspended"]);

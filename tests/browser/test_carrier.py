@@ -1,0 +1,108 @@
+"""Which carrier a page gets, and that it is said why."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+SENT = """(() => {
+  globalThis.sent = {control: [], feedback: []};
+  const Native = RTCPeerConnection.prototype.createDataChannel;
+  RTCPeerConnection.prototype.createDataChannel = function (label, options) {
+    const channel = Native.call(this, label, options);
+    const send = channel.send.bind(channel);
+    channel.send = (data) => {
+      if (typeof data === "string") sent[label]?.push(JSON.parse(data));
+      if (!globalThis.deaf || label !== "control") send(data);
+    };
+    return channel;
+  };
+})();"""
+JOIN = """async (options) => {
+  const {connect} = await import("/static/legato.js");
+  globalThis.told = [];
+  globalThis.listener = connect({url: "/", voice: "tone", ...options});
+  for (const name of ["carrier", "queued", "error"]) {
+    listener.addEventListener(name, ({detail}) => told.push({name, ...detail}));
+  }
+  await listener.connected;
+}"""
+
+
+@pytest.fixture
+def join(server, listen: Callable) -> Callable[..., Any]:
+    """Connects in a page without controls; `before` runs there first."""
+
+    def start(before: str = "", **options: str) -> Any:
+        ear = listen(server)
+        ear.page.add_init_script(SENT + before)
+        ear.page.goto(f"{server.url}static/style.css")
+        ear.page.evaluate(JOIN, options)
+        return ear.page
+
+    return start
+
+
+def told(page: Any, name: str, count: int = 1) -> list[dict[str, Any]]:
+    page.wait_for_function(
+        "([name, count]) => told.filter((event) => event.name === name).length >= count", arg=[name, count]
+    )
+    return [event for event in page.evaluate("told") if event["name"] == name]
+
+
+def test_a_browser_that_can_play_it_gets_the_data_track(join: Callable) -> None:
+    page = join()
+    assert told(page, "carrier") == [
+        {"name": "carrier", "carrier": "data", "why": "The speech travels ahead of its time."}
+    ]
+    assert page.evaluate("listener.carrier") == "data"
+    assert page.evaluate("listener.stream.getAudioTracks().length") == 1
+    assert set(page.evaluate("listener.stats().then(({player}) => player)")) == {
+        "played",
+        "concealed_ticks",
+        "starved_s",
+        "buffered_ms",
+        "state",
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "options", "why"),
+    [
+        ("", {"carrier": "audio"}, "The audio track was asked for."),
+        ("delete globalThis.AudioWorkletNode;", {}, "This browser has no AudioWorklet."),
+    ],
+)
+def test_the_audio_track_carries_where_it_must(join: Callable, before: str, options: dict, why: str) -> None:
+    page = join(before, **options)
+    assert told(page, "carrier") == [{"name": "carrier", "carrier": "audio", "why": why}]
+    assert page.evaluate("listener.stats().then(({player}) => player)") is None
+    assert page.evaluate("listener.stream === listener.audio.srcObject")
+
+
+def test_a_player_that_fails_gives_way_to_the_audio_track(join: Callable) -> None:
+    page = join("AudioWorklet.prototype.addModule = () => Promise.reject(new Error('no module'));")
+    assert told(page, "carrier")[-1] == {
+        "name": "carrier",
+        "carrier": "audio",
+        "why": "The player could not be loaded: no module",
+    }
+    page.wait_for_function("sent.control.some(({carrier}) => carrier === 'audio')")
+
+
+def test_what_was_said_goes_again_until_the_server_answers(join: Callable) -> None:
+    page = join()
+    page.evaluate("globalThis.deaf = true")
+    name = page.evaluate("listener.say('Hello.')")
+    page.wait_for_function("sent.feedback.filter(({say}) => say).length >= 2")
+    assert page.evaluate("sent.feedback.find(({say}) => say).say") == {"id": name, "say": "Hello."}
+    assert page.evaluate("sent.control.filter(({say}) => say).length") == 1
+
+    page.evaluate("globalThis.deaf = false")
+    again = page.evaluate("listener.say('Hello again.')")
+    assert again in [event["id"] for event in told(page, "queued")]
+    page.evaluate("sent.feedback.length = 0")
+    page.wait_for_timeout(400)
+    assert all(message["say"]["id"] != again for message in page.evaluate("sent.feedback.filter(({say}) => say)"))
