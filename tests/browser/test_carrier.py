@@ -61,6 +61,7 @@ def test_a_browser_that_can_play_it_gets_the_data_track(join: Callable) -> None:
     assert page.evaluate("listener.stream.getAudioTracks().length") == 1
     assert set(page.evaluate("listener.stats().then(({player}) => player)")) == {
         "played",
+        "place",
         "concealed_ticks",
         "starved_s",
         "buffered_ms",

@@ -182,7 +182,7 @@ export class Listener extends EventTarget {
 
   /**
    * The receiver's counters (`RTCInboundRtpStreamStats`) with `rtt_ms` of the path, null where it is not known, and `player`, what the
-   * data track's player counts {played, concealed_ticks, starved_s, buffered_ms, state}, null where there is none.
+   * data track's player counts {played, place, concealed_ticks, starved_s, buffered_ms, state}, null where there is none.
    */
   async stats() {
     return {...(await readStats(this.#pc)), player: this.#carriage.stats()};

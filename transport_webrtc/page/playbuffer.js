@@ -26,6 +26,7 @@ const MEMORY = 96000;
  * @property {number} advanced ticks rendered since the last flush, missing ones among them
  * @property {number} sounded those of them that left the loudspeaker
  * @property {Place | null} played where the loudspeaker is; after a flush, where it will fall silent; null before anything sounded
+ * @property {number} spoken ticks of speech rendered, ever
  * @property {number} concealed ticks that were missing, ever
  * @property {number} starved ticks of silence because nothing was there in the midst of an utterance, ever
  */
@@ -41,6 +42,7 @@ export class PlayBuffer {
   #playing = false;
   #gain = 0;
   #advanced = 0;
+  #spoken = 0;
   #concealed = 0;
   #starved = 0;
   /** What sounded last before a flush, fading. */
@@ -111,6 +113,7 @@ export class PlayBuffer {
       advanced: this.#advanced,
       sounded: run ? Math.max(0, run.advanced + ticks) : 0,
       played: run ? {utterance: run.utterance, position: run.position + ticks} : null,
+      spoken: this.#spoken,
       concealed: this.#concealed,
       starved: this.#starved,
     };
@@ -156,6 +159,7 @@ export class PlayBuffer {
     } else {
       this.#sound(out, index, ticks);
       this.#taken += ticks;
+      this.#spoken += ticks;
     }
     place.position += ticks;
     if (!missing && this.#taken === head.samples.length) {

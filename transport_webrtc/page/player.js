@@ -11,7 +11,7 @@ import {TICKS_PER_MS, beyond, readMessage, writeAck} from "./wire.js";
 const RATE = TICKS_PER_MS * 1000;
 /** A suspended worklet says nothing: then the state is looked at so often, ms. */
 const LOOK_MS = 250;
-const EMPTY = {state: "empty", held: false, advanced: 0, sounded: 0, played: null, concealed: 0, starved: 0, flushes: 0};
+const EMPTY = {state: "empty", held: false, advanced: 0, sounded: 0, played: null, spoken: 0, concealed: 0, starved: 0, flushes: 0};
 
 /** @typedef {import("./playbuffer.js").Status & {flushes: number}} Status */
 
@@ -113,11 +113,12 @@ export class Player {
     this.#acknowledge(now);
   }
 
-  /** Counters: ticks and seconds ever, what is buffered now. */
+  /** Ticks played and missing and seconds of waiting, ever; where the loudspeaker is, and what is buffered now. */
   stats() {
-    const {concealed, starved} = this.#status;
+    const {spoken, concealed, starved} = this.#status;
     return {
-      played: {...this.#played},
+      played: spoken,
+      place: {...this.#played},
       concealed_ticks: concealed,
       starved_s: starved / RATE,
       buffered_ms: this.#buffered,

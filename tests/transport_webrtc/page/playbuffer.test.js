@@ -64,6 +64,7 @@ test("a missing frame is silence for its time, between two fades", () => {
   assert.ok(out.slice(3840 + FADE, 6720).every((sample) => sample === 0.5));
   assert.ok(steepest(out.slice(0, 6719)) < 0.5 / FADE + 1e-6, "it clicks");
   assert.equal(player.status().concealed, 960);
+  assert.equal(player.status().spoken, 5760);
   assert.equal(player.status().starved, 0);
 });
 
