@@ -49,9 +49,9 @@ def register(app: typer.Typer) -> None:
         """Measure what a listener hears behind a bad network, sent by Legato and by others.
 
         A headless Chromium listens behind a link of 50 ms each way, which is bad from 5 s before the speech; every
-        sender says the same 12 s. Senders: `legato:audio`; `stock`, aiortc's own path, 96 kb/s stereo; `fixed`, Opus at
-        24 kb/s; `browser`, another Chromium, with `:nack` (pinned to 250 ms), `:red` or `:ptime` (adaptivePtime) if
-        asked for.
+        sender says the same 12 s. Senders: `legato:audio`; `legato:data`, sent ahead; `stock`, aiortc's own path, 96
+        kb/s stereo; `fixed`, Opus at 24 kb/s; `browser`, another Chromium, with `:nack` (pinned to 250 ms), `:red` or
+        `:ptime` (adaptivePtime) if asked for.
 
         pesq, pesq_phrase and visqol are against what was sent; tier_pesq is that against the voice's best tier.
         delay_mean_ms is the mean time sound waited in the receiver's buffer; 50 ms of way come on top, and a frame.

@@ -22,6 +22,8 @@ def test_a_delay_for_all_is_not_legatos_and_does_not_overrule_a_number() -> None
     assert parse_sender("browser:nack", delay_ms=200).delay_ms == 200
     assert parse_sender("browser:80", delay_ms=200).delay_ms == 80
     assert parse_sender("legato:audio", delay_ms=200).delay_ms is None
+    assert parse_sender("legato").options == ("audio",)
+    assert parse_sender("legato:data").options == ("data",)
 
 
 @pytest.mark.parametrize("text", ["zoom", "stock:nack", "browser:fec", "legato:video", ""])

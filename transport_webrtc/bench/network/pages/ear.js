@@ -39,16 +39,29 @@
       ear.audio.srcObject = stream;
       void ear.audio.play();
     }
+    await ear.record(stream);
+    setInterval(() => ear.tick(connection).catch((error) => (ear.failure = String(error))), TICK_MS);
+  };
+
+  // Records this stream from now on, in place of the one before.
+  ear.record = async (stream) => {
+    ear.recorder ??= ear.open();
+    const recorder = await ear.recorder;
+    ear.source?.disconnect();
+    ear.source = ear.context.createMediaStreamSource(stream);
+    ear.source.connect(recorder);
+  };
+
+  ear.open = async () => {
     const context = (ear.context = new AudioContext({sampleRate: RATE, latencyHint: "interactive"}));
     await context.audioWorklet.addModule(URL.createObjectURL(new Blob([RECORDER], {type: "text/javascript"})));
     const recorder = new AudioWorkletNode(context, "ear", {numberOfOutputs: 1});
     // [frames of the context at the block's end, when it came, samples]
     recorder.port.onmessage = ({data: [end, samples]}) => ear.blocks.push([end, now(), samples]);
-    context.createMediaStreamSource(stream).connect(recorder);
     const mute = context.createGain();
     mute.gain.value = 0;
     recorder.connect(mute).connect(context.destination);
-    setInterval(() => ear.tick(connection).catch((error) => (ear.failure = String(error))), TICK_MS);
+    return recorder;
   };
 
   ear.tick = async (connection) => {
@@ -59,6 +72,13 @@
         tick.codec = entry.codecId;
       }
       if (entry.type === "candidate-pair" && entry.nominated) tick.roundTripTime = entry.currentRoundTripTime;
+    }
+    // A page that plays by itself counts by itself; how long that sound lay in a buffer is no delay, as it came ahead of its time.
+    const player = await ear.player?.();
+    if (player) {
+      tick.concealedSamples = player.concealed_ticks;
+      tick.totalSamplesReceived = player.played + player.concealed_ticks;
+      for (const name of ["jitterBufferDelay", "jitterBufferEmittedCount", "silentConcealedSamples"]) delete tick[name];
     }
     ear.ticks.push(tick);
   };

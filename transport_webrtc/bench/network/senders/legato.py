@@ -71,7 +71,12 @@ class LegatoSender:
             raise RuntimeError("The listener before is still being sent to, which would disturb this one")
         self._page = self._listener.open("legato.html", script="ear.js")
         self._page.wait_for_function("globalThis.ready")
-        options = {"voice": self._clip.voice, "profile": self._profile, "jitterBufferTarget": self._name.delay_ms}
+        options = {
+            "voice": self._clip.voice,
+            "profile": self._profile,
+            "carrier": self._name.options[0],
+            "jitterBufferTarget": self._name.delay_ms,
+        }
         self._page.evaluate("o => join(o)", {name: value for name, value in options.items() if value is not None})
         return self._page
 

@@ -17,7 +17,7 @@ class SenderName:
     """As asked for, and as it stands in rows."""
     kind: str
     options: tuple[str, ...] = ()
-    """Of a browser: `nack`, `red`, and `ptime` for `adaptivePtime`."""
+    """Of a browser: `nack`, `red`, and `ptime` for `adaptivePtime`; of Legato: what carries the speech."""
     delay_ms: int | None = None
     """`jitterBufferTarget` that its listener is pinned to; None is the sender's or the browser's own affair."""
 
@@ -31,9 +31,9 @@ def parse_sender(text: str, *, delay_ms: int | None = None) -> SenderName:
         raise ValueError(f"There is no sender {kind!r}; there are {', '.join(KINDS)}.")
     pinned = int(options.pop()) if options and options[-1].isdecimal() else None
     if kind == "legato":
-        if options not in ([], ["audio"]):
-            raise ValueError(f"Legato sends on the audio track, legato:audio; {text} is not possible.")
-        return SenderName(text, kind, ("audio",), pinned)
+        if options not in ([], ["audio"], ["data"]):
+            raise ValueError(f"Legato sends as legato:audio or legato:data; {text} is not possible.")
+        return SenderName(text, kind, tuple(options) or ("audio",), pinned)
     allowed = BROWSER_OPTIONS if kind == "browser" else ()
     for option in options:
         if option not in allowed:
