@@ -38,6 +38,8 @@ QUEUE_S = 0.15
 """One-way delay above the lowest that is congestion."""
 FULL_FOR_S = 2.0
 """After a queue was seen the path counts as full: only then what is delivered says what it can deliver."""
+SURELY = 0.85
+"""Of what is affordable a higher rung may take, so that it does not fall again at once."""
 CALM_S = 1.0
 """Between any change and a rise."""
 BETTER_S = 4.0
@@ -102,7 +104,7 @@ class AheadRung:
         if self._lead_s >= SAFE_LEAD_S:
             self._cautious = False
         full = now < self._full_until
-        wanted = self._wanted()
+        wanted = self._wanted(full)
         if wanted.bitrate < self.rung.bitrate and (full or self._cautious):
             self.rung, self._changed_at = wanted, now
             return Reason.CONGESTED if full else Reason.STALE
@@ -112,11 +114,16 @@ class AheadRung:
             return Reason.RECOVERED
         return None
 
-    def _wanted(self) -> Rung:
-        """The highest that is affordable."""
+    def _wanted(self, full: bool) -> Rung:
+        """The highest that is affordable, where the path is `full` or was; else what arrives is only what was sent."""
         top = min(self._top, CAUTIOUS, key=lambda rung: rung.bitrate) if self._cautious else self._top
-        if self._delivered is None:
+        if self._delivered is None or (self._cautious and not full):
             return top if self._cautious else self.rung
         limit = affordable(self._delivered, self._lead_s)
-        fitting = [rung for rung in AHEAD_RUNGS if rung.bitrate <= top.bitrate and ahead_rate(rung) <= limit]
+        fitting = [
+            rung
+            for rung in AHEAD_RUNGS
+            if rung.bitrate <= top.bitrate
+            and ahead_rate(rung) <= limit * (1.0 if rung.bitrate <= self.rung.bitrate else SURELY)
+        ]
         return fitting[-1] if fitting else AHEAD_RUNGS[0]

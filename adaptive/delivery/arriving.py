@@ -9,6 +9,8 @@ RATE_S = 0.4
 """At least, over which what arrives is measured …"""
 RATE_MESSAGES = 4
 """… and at least so many messages: on a narrow link one of them takes most of a second."""
+PAUSE_MS = 1000
+"""Between arrivals that is a pause: nothing was sent, or nothing came through."""
 BEST_S = 2.5
 """Of the rates measured lately the best one counts: a sender that has nothing to send measures too little."""
 
@@ -76,6 +78,9 @@ class Arriving:
         at = self._unwrapped(arrival)
         self._client_ms = max(self._client_ms, at)
         arrivals = self._arrivals
+        if arrivals and at - arrivals[-1][0] > PAUSE_MS:
+            self._bytes = 0
+            arrivals.clear()
         arrivals.append((at, size))
         self._bytes += size
         while len(arrivals) > RATE_MESSAGES and arrivals[-1][0] - arrivals[1][0] >= RATE_S * 1000:

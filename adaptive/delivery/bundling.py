@@ -12,21 +12,21 @@ FIRST_TICKS = 2880
 """60 ms in the first message: what the player needs to start."""
 NEAR_TICKS, AHEAD_TICKS, FAR_TICKS = 1920, 4800, 9600
 """40, 100 and 200 ms: 2, 5 and 10 frames of Opus."""
-NARROW_TICKS = 28_800
-"""600 ms, where the wire is so narrow that the cost of a message is most of it."""
+NARROW_TICKS, NARROWEST_TICKS = 14_400, 23_040
+"""300 and 480 ms, where the wire is so narrow that the cost of a message would be half of it."""
 AHEAD_FROM, FAR_FROM = 14_400, 96_000
 """Ticks ahead: 300 ms, and 2 s, where the loss of ten frames can wait."""
-NARROW = 24_000
-"""bit/s."""
+NARROW, NARROWEST = 24_000, 16_000
+"""bit/s delivered."""
 _NOT_BEFORE_BYTES = 4
 
 
 def bundle_ticks(ahead: int, *, congested: bool, rate: float | None) -> int:
     """Ticks of speech for the next message, with `ahead` ticks sent beyond what sounds and `rate` bit/s delivered."""
     if congested:
-        if rate is not None and rate < NARROW:
-            return max(FAR_TICKS, min(NARROW_TICKS, ahead // 3))
-        return FAR_TICKS
+        if rate is None or rate >= NARROW:
+            return FAR_TICKS
+        return NARROW_TICKS if rate >= NARROWEST else NARROWEST_TICKS
     if ahead >= FAR_FROM:
         return FAR_TICKS
     return AHEAD_TICKS if ahead >= AHEAD_FROM else NEAR_TICKS

@@ -12,7 +12,7 @@ from .pacing import Pacing
 from .repair import MANY, START_TICKS, chances, copies_for
 from .stock import Stock
 from .transmissions import Kept, Transmissions
-from .wire import HEADER_BYTES, LENGTH_BYTES, MAX_MESSAGE_BYTES, Ack, Flush, PlayerState, SpeechMessage
+from .wire import DELAY_UNKNOWN, HEADER_BYTES, LENGTH_BYTES, MAX_MESSAGE_BYTES, Ack, Flush, PlayerState, SpeechMessage
 
 FLUSH_EVERY_S = 0.03
 """A flush is repeated until it is acknowledged."""
@@ -22,6 +22,8 @@ BACKLOG_BYTES, BACKLOG_S = 2500, 0.01
 """In the channel's queue above which nothing is due, and when to look again."""
 AT_ONCE = 16
 """Messages, so that other listeners have their turn."""
+COPY_BYTES = 1000
+"""On their way beyond the window: copies of the first 140 ms of speech."""
 MEMORY_BYTES = 1_000_000
 """Of frames that have not arrived."""
 LARGEST_FRAME = MAX_MESSAGE_BYTES - HEADER_BYTES - 6
@@ -92,7 +94,7 @@ class Delivery:
         outcome = self._sent.acked(now, ack)
         self._answered = True
         path = self._pacing.path
-        if outcome.sent_at is not None:
+        if outcome.sent_at is not None and ack.delay < DELAY_UNKNOWN:
             path.exchange(now, sent_at=outcome.sent_at, arrival=ack.arrival, delay_s=ack.delay / 10_000)
             self._exchanged = True
         self._pacing.answered(now, outcome.arrived_bytes, ack.arrival)
@@ -187,7 +189,7 @@ class Delivery:
         if not lost:
             return None
         frames = lost[: together([kept.frame for kept in lost], self._bundle(now))]
-        second_chance = chances(frames[0].place - stock.place(now), self.rtt_s)
+        second_chance = chances(frames[0].place - stock.place(now), self.min_rtt_s, self.loss)
         return self._message(now, frames, copies=0 if second_chance else copies_for(self.loss))
 
     def _new(self, now: float) -> bytes | None:
@@ -201,7 +203,7 @@ class Delivery:
             if now < self._waits_since + FULL_S:
                 return None
         self._waits_since = None
-        near = ahead < START_TICKS or ((self.loss or 0.0) >= MANY and not chances(ahead, self.rtt_s))
+        near = ahead < START_TICKS or ((self.loss or 0.0) >= MANY and not chances(ahead, self.min_rtt_s, self.loss))
         copies = copies_for(self.loss) if near and not self._pacing.congested else 0
         return self._message(now, stock.take(count), copies=copies)
 
@@ -233,8 +235,9 @@ class Delivery:
 
     @property
     def _copies_fit(self) -> bool:
-        """Copies may exceed the window, as far as it may still be too small; what needs them cannot wait."""
-        return self._sent.in_flight < 2 * self._pacing.window
+        """What needs copies cannot wait; they may exceed the window by so much that a narrow path bears it."""
+        window, loss = self._pacing.window, self.loss or 0.0
+        return self._sent.in_flight < window + (COPY_BYTES if loss < MANY else copies_for(loss) * window)
 
     def _bundle(self, now: float) -> int:
         """Ticks for the next message."""

@@ -5,6 +5,8 @@ from .arriving import Arriving
 BURST_BYTES = 3000
 """Leave unpaced at the start: speech enough to outlast the first round trip. The slower starts tried starved players on
 a clean link (measured: ahead prototype)."""
+IDLE_S = 1.0
+"""After which a start is a start again."""
 START_RATE, TOP_RATE, LOW_RATE = 160_000.0, 400_000.0, 12_000.0
 """bit/s: after the burst, at most, and at least however little arrives."""
 GROWTH, GROWTH_S = 1.15, 0.1
@@ -46,6 +48,8 @@ class Pacing:
         """When something arrived, or was sent with nothing else on its way."""
         self._probed_at = float("-inf")
         self._probes = 0
+        self._suspected = False
+        """Congestion was concluded from silence alone."""
 
     @property
     def window(self) -> float:
@@ -66,9 +70,11 @@ class Pacing:
         """`alone`: nothing else was on its way."""
         if alone:
             self._progress_at = now
-        if self._burst > 0:
-            self._burst -= size
-        self._free_at = max(self._free_at, now - 0.01) + size * 8 / self._rate
+            if now - self._free_at > IDLE_S and not self.congested:
+                self._burst = float(BURST_BYTES)
+        paced = max(0.0, size - self._burst)
+        self._burst = max(0.0, self._burst - size)
+        self._free_at = max(self._free_at, now - 0.01) + paced * 8 / self._rate
 
     def answered(self, now: float, arrived: int, arrival: int) -> None:
         """An acknowledgement by which so many bytes are newly known to have arrived; see `Arriving.exchange` first."""
@@ -98,15 +104,17 @@ class Pacing:
         self._probes += 1
         silent_s = now - self._progress_at
         if self.path.smooth_rtt_s is None or (now - self._answer_at < PROBE_MOST_S and silent_s > STALLED_S):
+            self._suspected = not self.congested or self._suspected
             self._congest(now)
 
     def _look(self, now: float, queue_s: float) -> None:
         rate = self.path.rate
         if queue_s > QUEUE_S:
+            self._suspected = False
             self._congest(now)
         elif queue_s > CALM_QUEUE_S:
             self._calm_since = now
-        elif self.congested and now - self._calm_since > CALM_S:
+        elif self.congested and (self._suspected or now - self._calm_since > CALM_S):
             self.congested = False
         if self.congested:
             if rate is not None:

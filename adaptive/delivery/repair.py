@@ -21,15 +21,17 @@ MOST_FRAMES = 40
 
 
 def copies_for(loss: float | None) -> int:
-    """Copies of a frame that has one chance to arrive."""
+    """Copies of a frame that gets no further chance to arrive."""
     if loss is None or loss < MANY:
         return 1
     return 2 if loss < MOST else 4
 
 
-def chances(ahead: int, rtt_s: float | None) -> bool:
-    """Whether what is needed in `ahead` ticks could still be sent again after it was missed."""
-    return ahead > (2 * (rtt_s or UNKNOWN_RTT_S) + ROUND_S) * TICK_RATE
+def chances(ahead: int, rtt_s: float | None, loss: float | None) -> bool:
+    """Whether what is needed in `ahead` ticks can be sent again once missed, more than once where much is lost."""
+    round_s = 2 * (rtt_s or UNKNOWN_RTT_S) + ROUND_S
+    rounds = 1 if loss is None or loss < MANY else 2 if loss < MOST else 3
+    return ahead > rounds * round_s * TICK_RATE
 
 
 class Repair:

@@ -12,6 +12,8 @@ HEADER_BYTES = 16
 LENGTH_BYTES = 2
 """Before each frame."""
 VERSION = 1
+DELAY_UNKNOWN = 0xFFFF
+"""An acknowledgement's delay of 6.5 s or more."""
 
 CODECS = (Codec.OPUS, Codec.PCM16, Codec.ULAW)
 RATES = (8_000, 12_000, 16_000, 24_000, 48_000)
@@ -184,7 +186,7 @@ class Ack:
     arrival: int
     """Of the largest: client clock in ms, modulo 2^32."""
     delay: int
-    """Tenths of a millisecond between that arrival and this acknowledgement, at most 65,535."""
+    """Tenths of a millisecond between that arrival and this acknowledgement, at most `DELAY_UNKNOWN`."""
     wanted_utterance: int
     wanted: int
     """First tick that is missing of what sounds next."""

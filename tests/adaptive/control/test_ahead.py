@@ -1,0 +1,103 @@
+"""The rung for speech sent ahead, on virtual time."""
+
+import itertools
+
+from adaptive.control.ahead import AHEAD_RUNGS, AheadRung, affordable, ahead_rate
+from adaptive.control.plan import Reason
+from adaptive.control.reports import HeardReport, NetworkReport, Source
+
+
+class Path:
+    """Reports ten times a second."""
+
+    def __init__(self) -> None:
+        self.rungs = AheadRung()
+        self.now = 0.0
+        self.log: list[tuple[float, int, Reason]] = []
+
+    def spend(self, seconds: float, *, kbps: float | None, lead: float, queue: float = 0.0) -> None:
+        for _ in range(round(seconds * 10)):
+            self.now += 0.1
+            if kbps is not None:
+                self.rungs.on_network(
+                    NetworkReport(
+                        at=self.now, source=Source.FEEDBACK, rtt_s=0.1, queue_delay_s=queue, received_rate=kbps * 1000
+                    )
+                )
+            self.rungs.on_heard(HeardReport(at=self.now, buffered_s=lead))
+            reason = self.rungs.decide(self.now)
+            if reason is not None:
+                self.log.append((self.now, self.rungs.rung.bitrate // 1000, reason))
+
+
+def test_a_clean_path_is_left_alone() -> None:
+    path = Path()
+    path.spend(1, kbps=160, lead=0.5)
+    path.spend(20, kbps=40, lead=6)
+    assert path.log == []
+
+
+def test_a_path_that_is_full_gets_what_it_delivers() -> None:
+    path = Path()
+    path.spend(0.2, kbps=24, lead=1.0, queue=0.4)
+    assert path.log == [(0.1, 16, Reason.CONGESTED)]
+    assert ahead_rate(path.rungs.rung) <= 24_000
+
+
+def test_a_lead_may_be_spent() -> None:
+    path = Path()
+    path.spend(5, kbps=24, lead=6.0, queue=0.4)
+    assert path.log == []
+    path.spend(1, kbps=24, lead=3.0, queue=0.4)
+    assert path.rungs.rung.bitrate == 24_000
+    path.spend(1, kbps=24, lead=0.5, queue=0.4)
+    assert path.rungs.rung.bitrate == 12_000
+
+
+def test_little_that_arrives_without_a_queue_is_little_that_was_sent() -> None:
+    path = Path()
+    path.spend(10, kbps=20, lead=0.5)
+    assert path.log == []
+
+
+def test_no_answer_is_a_reason_to_send_little_until_there_is_a_lead() -> None:
+    path = Path()
+    path.spend(0.6, kbps=None, lead=0.0)
+    assert [(rung, reason) for _, rung, reason in path.log] == [(12, Reason.STALE)]
+    path.spend(6, kbps=160, lead=1.5)
+    assert path.rungs.rung.bitrate == 12_000
+    path.spend(0.1, kbps=160, lead=2.0)
+    assert path.rungs.rung.bitrate == 32_000
+
+
+def test_no_answer_with_a_lead_changes_nothing() -> None:
+    path = Path()
+    path.spend(1, kbps=160, lead=3.0)
+    path.spend(1, kbps=None, lead=2.5)
+    assert path.log == []
+
+
+def test_silence_while_nothing_is_sent_is_no_silence() -> None:
+    path = Path()
+    path.spend(1, kbps=160, lead=1.0)
+    path.now += 60
+    path.rungs.silent()
+    path.spend(0.3, kbps=None, lead=0.0)
+    assert path.log == []
+
+
+def test_rises_are_rare_and_falls_are_not() -> None:
+    path = Path()
+    for _ in range(5):
+        path.spend(0.5, kbps=20, lead=1.0, queue=0.4)
+        path.spend(1.5, kbps=200, lead=4.0)
+    rises = [at for at, _, reason in path.log if reason is Reason.RECOVERED]
+    assert all(later - earlier >= 4.0 for earlier, later in itertools.pairwise(rises))
+    assert rises
+
+
+def test_the_lowest_rung_fits_through_twelve_kilobits() -> None:
+    assert ahead_rate(AHEAD_RUNGS[1]) < 11_000
+    assert ahead_rate(AHEAD_RUNGS[0]) < 9_000
+    assert affordable(12_000, 0.0) == 6_000
+    assert affordable(12_000, 7.0) == 24_000
