@@ -72,7 +72,7 @@ class AheadRung:
         self._top = nearest_ahead(top)
         self.rung = nearest_ahead(start)
         self._delivered: float | None = None
-        self._lead_s = 0.0
+        self._lead_s, self._heard_at = 0.0, float("-inf")
         self._asked_at: float | None = None
         """Since when an answer is due."""
         self._full_until = float("-inf")
@@ -89,7 +89,13 @@ class AheadRung:
 
     def on_heard(self, report: HeardReport) -> None:
         """`buffered_s` is the lead."""
-        self._lead_s = report.buffered_s if report.buffered_s is not None else self._lead_s
+        if report.buffered_s is not None:
+            self._lead_s, self._heard_at = report.buffered_s, report.at
+
+    def lead_s(self, now: float) -> float:
+        """What is left of it, since nothing else is known while no answer comes."""
+        silent_s = now - self._heard_at
+        return self._lead_s if silent_s <= UNANSWERED_S else max(0.0, self._lead_s - silent_s)
 
     def silent(self) -> None:
         """Nothing is sent, so that no answer is due."""
@@ -101,10 +107,10 @@ class AheadRung:
             self._asked_at = now
         if now - self._asked_at > UNANSWERED_S:
             self._cautious = True
-        if self._lead_s >= SAFE_LEAD_S:
+        lead_s, full = self.lead_s(now), now < self._full_until
+        if lead_s >= SAFE_LEAD_S:
             self._cautious = False
-        full = now < self._full_until
-        wanted = self._wanted(full)
+        wanted = self._wanted(full, lead_s)
         if wanted.bitrate < self.rung.bitrate and (full or self._cautious):
             self.rung, self._changed_at = wanted, now
             return Reason.CONGESTED if full else Reason.STALE
@@ -114,12 +120,12 @@ class AheadRung:
             return Reason.RECOVERED
         return None
 
-    def _wanted(self, full: bool) -> Rung:
+    def _wanted(self, full: bool, lead_s: float) -> Rung:
         """The highest that is affordable, where the path is `full` or was; else what arrives is only what was sent."""
         top = min(self._top, CAUTIOUS, key=lambda rung: rung.bitrate) if self._cautious else self._top
         if self._delivered is None or (self._cautious and not full):
             return top if self._cautious else self.rung
-        limit = affordable(self._delivered, self._lead_s)
+        limit = affordable(self._delivered, lead_s)
         fitting = [
             rung
             for rung in AHEAD_RUNGS

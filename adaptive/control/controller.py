@@ -1,6 +1,6 @@
 """The controller used unless another is asked for: fast down, slow up, one axis at a time, always with a reason."""
 
-from .decider import Decider
+from .carriers import ByCarrier
 from .guard import Guarded
 from .ladder import RUNGS, START
 from .plan import Plan, Reason, Rung
@@ -19,6 +19,7 @@ class AdaptiveController(Guarded):
     | jitter, late packets, protection | more playout delay, within the profile |
     | no reports | nothing rises (1.5 s), the safe rung (3 s), the lowest (8 s) |
     | calm | rung, then tier, then protection come back, one change in 4 s |
+    | the data track carries | the rung follows what is delivered, and the lead: `ahead` |
     """
 
     def __init__(self, *, profile: Profile, start: Rung = START, top: Rung = START) -> None:
@@ -26,4 +27,4 @@ class AdaptiveController(Guarded):
         safe = Plan(rung=start, tier=FIRST_TIER, reason=Reason.START, playout_delay_s=profile.clean_playout_delay_s)
         if start not in RUNGS or top not in RUNGS:
             raise ValueError("A controller starts and ends on rungs of the ladder.")
-        super().__init__(Decider(profile=profile, start=start, top=top), safe=safe)
+        super().__init__(ByCarrier(profile=profile, start=start, top=top), safe=safe)
