@@ -9,7 +9,7 @@ from adaptive.ticks import to_seconds, to_ticks
 from .bundling import FIRST_TICKS, MESSAGE_COST, bundle_ticks, together
 from .frames import Frame
 from .pacing import Pacing
-from .repair import MANY, START_TICKS, chances, copies_for
+from .repair import MANY, MOST, START_TICKS, chances, copies_for
 from .stock import Stock
 from .transmissions import Kept, Transmissions
 from .wire import DELAY_UNKNOWN, HEADER_BYTES, LENGTH_BYTES, MAX_MESSAGE_BYTES, Ack, Flush, PlayerState, SpeechMessage
@@ -189,8 +189,10 @@ class Delivery:
         if not lost:
             return None
         frames = lost[: together([kept.frame for kept in lost], self._bundle(now))]
-        second_chance = chances(frames[0].place - stock.place(now), self.min_rtt_s, self.loss)
-        return self._message(now, frames, copies=0 if second_chance else copies_for(self.loss))
+        spare = not self._pacing.congested or (self.loss or 0.0) >= MOST
+        if not spare or chances(frames[0].place - stock.place(now), self.min_rtt_s, self.loss):
+            return self._message(now, frames)
+        return self._message(now, frames, copies=copies_for(self.loss))
 
     def _new(self, now: float) -> bytes | None:
         stock = self._stock
