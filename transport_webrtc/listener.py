@@ -6,26 +6,28 @@ import asyncio
 import dataclasses
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from aiortc import RTCDataChannel
 
 from adaptive.control.base import Controller
 from adaptive.control.ladder import wire_rate
-from adaptive.control.plan import Plan, Protection
+from adaptive.control.plan import Carrier, Codec, Plan, Protection
 from adaptive.control.profiles import Profile
 from adaptive.control.registry import load_controller
 from adaptive.control.reports import HeardReport, NetworkReport
 from adaptive.speech.renderer import Renderer
 
-from .control_channel import ControlChannel, TokenBucket
+from .carrying import Carrying, Wanted
+from .control_channel import ControlChannel
 from .datagram_filter import LabNetwork
 from .events import Events
 from .feedback.path import PathFacts
+from .inbox import Inbox, TokenBucket
 from .media.audio_track import OpusAudioTrack
 from .media.sending import OVERHEAD_BYTES, Sending
-from .messages import Accepted, Event, Limits, Message, Refused, SayMessage, VerbMessage
+from .messages import Accepted, CarrierMessage, Event, Limits, Message, Refused, SayMessage, VerbMessage
 from .observer import Observer
 from .peer import Peer
 from .present import changes_as_list, plan_as_dict, reports_as_dict
@@ -60,10 +62,13 @@ class Listener:
         profile: Profile,
         voice: str,
         observer: Observer,
+        carrier: Wanted = "auto",
+        codecs: Collection[Codec] = tuple(Codec),
         controller: Controller | None = None,
         on_closed: Callable[[Listener], None],
     ) -> None:
-        """`on_closed` is called once, when nothing is left of it. Without a `controller` the settings name one."""
+        """`codecs` are those it plays on a data track. `on_closed` is called once, when nothing is left of it. Without
+        a `controller` the settings name one."""
         self.id = secrets.token_urlsafe(24)
         self.profile = profile
         self.voice = voice
@@ -75,12 +80,20 @@ class Listener:
         self._settings = settings
         self._observer = observer
         self._on_closed = on_closed
-        self.requests = TokenBucket(settings.max_messages_per_s)  # over HTTP; the control channel has its own
+        self.requests = TokenBucket(settings.max_messages_per_s)  # over HTTP; the data channels have their own
         self._clock = asyncio.get_running_loop().time
         self._created_at = self._clock()
         self._connected_at: float | None = None
         self._facts: PathFacts | None = None
         self._control: ControlChannel | None = None
+        self._inbox = Inbox(
+            limits=self.limits,
+            rate=settings.max_messages_per_s,
+            clock=self._clock,
+            on_message=self.do,
+            on_refused=self.refuse,
+        )
+        self._takes = {"red": False, "nack": False}
         self._closing: asyncio.Task[None] | None = None
         controller = controller or load_controller(settings.controller, profile=profile)
         self._steering = Steering(controller, apply=self._apply)
@@ -89,6 +102,15 @@ class Listener:
         )
         self._track = OpusAudioTrack(self._speaker.take, clock=self._clock)
         self._speaker.wake = self._track.wake
+        self.carrying = Carrying(
+            self._speaker,
+            wanted=carrier,
+            codecs=codecs,
+            clock=self._clock,
+            on_carrier=self._carried,
+            on_network=self._ahead_report,
+            on_heard=self._steering.on_heard,
+        )
         self._peer = Peer(
             self._track,
             ice_servers=settings.ice_servers,
@@ -119,7 +141,8 @@ class Listener:
             self._track.watch = self._facts.shadow(red=red, lookahead=lookahead, every_s=STEP_S).left
         if self._steering.plan is not None:
             self._ask(self._steering.plan)
-        self._steering.on_carrier(red=takes.red is not None, nack=takes.nack)
+        self._takes = {"red": takes.red is not None, "nack": takes.nack}
+        self._steering.on_carrier(Carrier.AUDIO, **self._takes)
         if self._settings.lab:
             self.network = LabNetwork(self._peer.pc)
         return answer
@@ -132,12 +155,17 @@ class Listener:
         """Accepts text. Raises `Refused`."""
         if self._closing is not None:
             raise Refused(404, "This listener is gone.")
+        if message.carrier != "auto":
+            self.carrying.ask(Carrier(message.carrier))
         return self._speaker.say(message)
 
     def do(self, message: Message) -> Accepted | None:
         """Carries out any message; `Accepted` for text. Raises `Refused`."""
         if isinstance(message, VerbMessage):
             getattr(self._speaker, message.verb)(message.id)
+            return None
+        if isinstance(message, CarrierMessage):
+            self.carrying.ask(Carrier(message.carrier))
             return None
         return self.say(message)
 
@@ -157,6 +185,7 @@ class Listener:
             "connected_s": None if self._connected_at is None else round(now - self._connected_at, 3),
             "profile": self.profile.name,
             "voice": self.voice,
+            **self.carrying.as_dict(),
             "plan": plan and plan_as_dict(plan, (self._steering.plan_at or now) - origin),
             "reports": reports_as_dict(self._steering, origin),
             "opinion": self.opinion(),
@@ -217,6 +246,7 @@ class Listener:
             self._loop.cancel()
             await asyncio.gather(self._loop, return_exceptions=True)
             self._speaker.close()
+            self.carrying.close()
             await self._peer.close()
         finally:
             self.events.close()
@@ -248,6 +278,7 @@ class Listener:
         if self._control is not None:  # before anything is told of the change
             self._control.thin = _narrow(plan) or plan.protection != Protection()
         self._track.apply(plan)
+        self.carrying.apply(plan)
         self._speaker.steer(plan)
         self._ask(plan)
         self._observer.plan_changed(plan)
@@ -277,25 +308,44 @@ class Listener:
             self._connected_at = self._clock()
             self.state = "connected"
             log.info("Listener %s… connected.", self.id[:6])
-            self._speaker.connected()
+            self.carrying.connected(channels=self._peer.pc.sctp is not None)
         elif state in ("failed", "closed"):
             self.close_soon(f"its connection is {state}")
 
     def _channel_offered(self, channel: RTCDataChannel) -> None:
+        if channel.label == "speech":
+            self.carrying.opened(channel)
+            return
         if channel.label == "control" and self._control is None:
-            self._control = ControlChannel(
-                channel,
-                limits=self.limits,
-                rate=self._settings.max_messages_per_s,
-                clock=self._clock,
-                on_message=self.do,
-                on_refused=self.refuse,
-            )
+            self._control = ControlChannel(channel, self._inbox, clock=self._clock)
             self.events.attach(self._control.send)
         elif channel.label == "feedback" and self._facts is not None:
+            channel.on("message", self._fed_back)
             self._facts.attach(channel)
+        self.carrying.another_opened()
+
+    def _fed_back(self, raw: str | bytes) -> None:
+        """What comes on the feedback channel beside answers to pings."""
+        if isinstance(raw, bytes):
+            self.carrying.acknowledged(raw)
+        else:
+            self._inbox.take_again(raw)
+
+    def _carried(self, carrier: Carrier, before: Carrier | None, why: str) -> None:
+        log.info("Listener %s… has the %s track: %s", self.id[:6], carrier, why)
+        self._steering.on_carrier(carrier, **self._takes)
+        if before is not None:
+            self._tell("switched", None, {"kind": "carrier", "from": before, "to": carrier, "reason": why})
+
+    def _ahead_report(self, report: NetworkReport) -> None:
+        self._steering.on_network(report)
+        self._observer.network(report)
 
     def _network_report(self, report: NetworkReport) -> None:
+        if self.carrying.carrier is Carrier.DATA:  # the audio track rests: of the path it only knows the round trip
+            if report.rtt_s is not None:
+                self._ahead_report(NetworkReport(at=report.at, source=report.source, rtt_s=report.rtt_s))
+            return
         self._steering.on_network(report)
         self._observer.network(report)
         if (one_way_s := self._steering.one_way_s) is not None:
@@ -305,6 +355,8 @@ class Listener:
             self._step(report.at)
 
     def _heard_report(self, report: HeardReport) -> None:
+        if self.carrying.carrier is Carrier.DATA:
+            return
         self._steering.on_heard(dataclasses.replace(report, position=self._speaker.position(report.at)))
 
 

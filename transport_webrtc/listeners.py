@@ -1,12 +1,14 @@
 """All listeners of a server: made within the limits, found by their id, closed together."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from adaptive.control.base import Controller
+from adaptive.control.plan import Codec
 from adaptive.control.profiles import PROFILES, Profile
 from adaptive.speech.renderer import Renderer
 
+from .carrying import Wanted
 from .listener import Listener
 from .messages import Refused
 from .observer import Observer
@@ -57,8 +59,16 @@ class Listeners:
             )
         return listener
 
-    async def welcome(self, offer: Offer, *, voice: str | None, profile: str | None) -> tuple[Listener, str]:
-        """A new listener and the answer to its offer. Raises `Refused`."""
+    async def welcome(
+        self,
+        offer: Offer,
+        *,
+        voice: str | None,
+        profile: str | None,
+        carrier: Wanted = "auto",
+        codecs: Collection[Codec] = tuple(Codec),
+    ) -> tuple[Listener, str]:
+        """A new listener and the answer to its offer; `codecs` are those it plays on a data track. Raises `Refused`."""
         profile = profile or self._settings.profile
         voice = voice or self._settings.voice
         if profile not in PROFILES:
@@ -77,6 +87,8 @@ class Listeners:
             renderer=self._renderer,
             profile=PROFILES[profile],
             voice=voice,
+            carrier=carrier,
+            codecs=codecs,
             observer=self._observer,
             controller=self._controller and self._controller(PROFILES[profile]),
             on_closed=self._forget,

@@ -5,7 +5,7 @@ The same messages come as JSON over the `control` channel and over HTTP.
 
 import json
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
@@ -63,7 +63,7 @@ class SayMessage(BaseModel):
     voice: Annotated[StrictStr | None, Field(description="the name of a voice")] = None
     speed: Annotated[Number, Field(ge=0.25, le=4, description="a number from 0.25 to 4")] = 1.0
     profile: Annotated[StrictStr | None, Field(description="the name of a profile")] = None
-    carrier: Annotated[Literal["auto", "audio", "data"], Field(description="auto or audio")] = "auto"
+    carrier: Annotated[Literal["auto", "audio", "data"], Field(description="auto, data or audio")] = "auto"
     priority: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=9)] | None, Field(description="a whole number from 0 to 9")
     ] = None
@@ -85,7 +85,15 @@ class VerbMessage(BaseModel):
     """The utterance meant; None is whatever sounds, or all of them."""
 
 
-Message = SayMessage | VerbMessage
+class CarrierMessage(BaseModel):
+    """From now on that carrier has the speech; what sounds goes on where it was heard."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    carrier: Annotated[Literal["audio", "data"], Field(description="audio or data")]
+
+
+Message = SayMessage | VerbMessage | CarrierMessage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +144,8 @@ def parse_message(raw: str | bytes, limits: Limits) -> Message:
 def message_from(value: dict[str, Any], limits: Limits) -> Message:
     """A message from the object that JSON held. Raises Refused."""
     asked = [verb for verb in ("say", *VERBS) if verb in value]
+    if list(value) == ["carrier"]:
+        return _validated(CarrierMessage, value)
     if len(asked) != 1:
         raise Refused(422, _which_verb(asked, value))
     model: type[BaseModel] = SayMessage if asked == ["say"] else VerbMessage
@@ -143,15 +153,22 @@ def message_from(value: dict[str, Any], limits: Limits) -> Message:
     if unknown := [name for name in value if name not in (*known, *asked)]:
         rule = "Known are" if model is SayMessage else "Beside the verb there is only"
         raise Refused(422, f"{_unknown(unknown)} {rule} {', '.join(known)}.")
+    if model is SayMessage:
+        say = _validated(SayMessage, value)
+        _check_text(say, limits)
+        return say
+    verb = asked[0]
+    if value[verb] is not True:
+        raise Refused(422, f'The value of "{verb}" must be true.')
+    return _validated(VerbMessage, {"verb": verb, **{k: v for k, v in value.items() if k != verb}})
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def _validated(model: type[M], value: dict[str, Any]) -> M:
     try:
-        if model is SayMessage:
-            say = SayMessage.model_validate(value)
-            _check_text(say, limits)
-            return say
-        verb = asked[0]
-        if value[verb] is not True:
-            raise Refused(422, f'The value of "{verb}" must be true.')
-        return VerbMessage.model_validate({"verb": verb, **{k: v for k, v in value.items() if k != verb}})
+        return model.model_validate(value)
     except ValidationError as error:
         raise Refused(422, _sentence(error, model)) from error
 
@@ -175,8 +192,6 @@ def _check_text(message: SayMessage, limits: Limits) -> None:
         raise Refused(413, f"The text has {len(message.say)} characters; at most {limits.max_text_chars} are taken.")
     if not message.say.isprintable() and any("\ud800" <= c <= "\udfff" for c in message.say):
         raise Refused(422, "The text has half a surrogate pair in it; send valid Unicode.")
-    if message.carrier == "data":
-        raise Refused(422, "The data carrier is not there yet; leave carrier out or ask for audio.")
 
 
 def _sentence(error: ValidationError, model: type[BaseModel]) -> str:

@@ -119,6 +119,10 @@ class _Present(Collector):
         yield _tally("legato_listeners", "Listeners by state.", "state", [listener.state for listener in listeners])
         yield _tally("legato_rung", "Listeners by rung.", "rung", [str(plan.rung) for plan in plans])
         yield _tally("legato_tier", "Listeners by tier of the plan.", "tier", [plan.tier for plan in plans])
+        carriers = [str(one.carrying.carrier) for one in listeners if one.carrying.carrier is not None]
+        yield _tally("legato_carrier", "Listeners by what carries their speech.", "carrier", carriers)
+        leads = [listener.carrying.lead_s for listener in listeners]
+        yield _spread("legato_lead_seconds", "Speech beyond what is heard, data track.", leads)
         yield _spread("legato_newest_rtt_seconds", "Newest round trip.", [report.rtt_s for report in networks])
         yield _spread("legato_loss", "Packets lost before repair, 0 to 1.", [listener.loss for listener in listeners])
         yield _spread("legato_opinion", "Expected opinion, G.107.2.", [listener.opinion() for listener in listeners])

@@ -11,22 +11,21 @@ from adaptive.control.profiles import Profile
 from adaptive.control.reports import ComputeReport, ContentReport
 from adaptive.speech.renderer import ClausePrepared, Renderer, RenderEvent
 from adaptive.speech.voice import Samples
-from adaptive.ticks import TICK_RATE, to_seconds
+from adaptive.ticks import to_seconds
 from adaptive.utterance import State
 from adaptive.utterance.fade import padded
 
 from .media.block import Block
 from .messages import Accepted, Limits, Refused, SayMessage
 from .speaking.admission import check_length, check_text, profile_of, voice_of
+from .speaking.ahead import PROGRESS_TICKS, Ahead
 from .speaking.heard import HeardEvents
 from .speaking.reports import compute_report, content_report
 from .speaking.run_in import RunIn
+from .speaking.switches import switches
 from .speaking.tally import Tally
 from .speaking.turns import Turns
 from .speaking.utterance import Utterance
-
-PROGRESS_TICKS = TICK_RATE // 4
-"""`progress` is told at every quarter of a second of speech."""
 
 REMEMBERED = 256
 """Utterances that are over whose ids are still known, so that saying them again is harmless."""
@@ -63,7 +62,9 @@ class Speaker:
         self._emit = emit
         self._clock = clock
         self._limits = limits or Limits()
-        self._turns = Turns(renderer=renderer, clock=clock, told=self._told, over=self._over, wake=self._wake_carrier)
+        self._turns = Turns(renderer=renderer, clock=clock, told=self._told, over=self._over, wake=self._woken)
+        self.ahead = Ahead(self._turns, clock=clock, tell=self._tell, heard_out=self._ended)
+        """What the data track took."""
         self._events = HeardEvents(self._tell, clock=clock)
         self._tally = Tally()
         self._past: OrderedDict[str, Accepted] = OrderedDict()
@@ -85,16 +86,18 @@ class Speaker:
         check_length(len(message.say), self._limits.max_text_chars)
         profile = profile_of(message, self._profile)
         voice = voice_of(message, self._voice, self._renderer)
-        current, waiting = self._turns.current, self._turns.waiting
+        sounding, waiting = self._sounding, self._turns.waiting
         if message.at > LATER_S and sum(u.not_before > self._clock() + LATER_S for u in waiting) >= MOST_LATER:
             most = f"{MOST_LATER} utterances wait already for a time more than {LATER_S:.0f} seconds ahead"
             raise Refused(429, f"{most}; say it again when one has ended, or nearer to its time.")
-        if message.interrupt and current is not None:
-            self._interrupt(current)
+        if message.interrupt and sounding is not None:
+            self._interrupt(sounding)
         elif len(waiting) >= self._limits.max_waiting:
             raise Refused(429, f"{len(waiting)} utterances are waiting already; say it again when one has ended.")
         priority = profile.priority if message.priority is None else message.priority
-        place = 0 if message.interrupt else waiting.place(priority) + (current is not None)
+        urgent = self._cuts_in(priority, message)
+        before = 0 if urgent else len(self._everyone) - len(waiting)
+        place = 0 if message.interrupt else waiting.place(priority) + before
         accepted = Accepted(id=message.id or secrets.token_urlsafe(9), place=place)
         info = next((info for info in self._renderer.status().voices if info.name == voice), None)
         utterance = Utterance(
@@ -102,33 +105,38 @@ class Speaker:
         )
         self._turns.add(utterance, first=message.interrupt)
         self._emit("queued", accepted.id, {"position": 0, "place": place})
+        if urgent and sounding is not None:
+            self._cut_into(sounding)
         self._turns.advance()
+        self.ahead.make_way()
         return accepted
 
     def stop(self, id: str | None = None) -> None:
         """Silence: cuts off what sounds and drops what waits; with an id, that utterance alone. Raises Refused."""
-        for utterance in self._meant(id, list(self._turns)):
+        for utterance in self._meant(id, self._everyone):
             self._interrupt(utterance)
         self._turns.advance()
 
     def clear(self, id: str | None = None) -> None:
         """Drops what waits, or the one of it that is meant; what has its turn goes on. Raises Refused."""
-        if id is not None and self._turns.current is not None and id == self._turns.current.id:
+        if id is not None and self._sounding is not None and id == self._sounding.id:
             raise Refused(409, f"The utterance {id!r} has its turn already; stop it instead.")
-        for utterance in self._meant(id, list(self._turns.waiting)):
+        for utterance in self._meant(id, self._everyone[self._sounding is not None :]):
             self._interrupt(utterance)
         self._turns.advance()
 
     def pause(self, id: str | None = None) -> None:
         """Holds what has its turn, or the utterance that is meant; those behind it wait. Raises Refused."""
-        for utterance in self._meant(id, list(self._turns)[:1]):
+        for utterance in self._meant(id, self._everyone[:1]):
             if not utterance.pipeline.paused:
+                if utterance in self.ahead:
+                    self.ahead.recall()
                 utterance.pipeline.pause()
                 self._tell("paused", utterance, {})
 
     def resume(self, id: str | None = None) -> None:
         """Ends `pause`. Raises Refused."""
-        for utterance in self._meant(id, list(self._turns)[:1]):
+        for utterance in self._meant(id, self._everyone[:1]):
             if utterance.pipeline.paused:
                 utterance.pipeline.resume()
                 self._tell("resumed", utterance, {})
@@ -140,13 +148,27 @@ class Speaker:
         self._turns.advance()
         self._wake_carrier()
 
+    def carry_ahead(self, on: bool) -> None:
+        """The data track takes what is said from now on, or the audio track does; nothing of it is lost or repeated."""
+        if on == self.ahead.on:
+            return
+        now = self._clock()
+        self.ahead.recall()
+        self.ahead.on = self._turns.ahead_of_time = on
+        self.ahead.quiet_until = now + self._delay_s
+        current = self._turns.current
+        if current is not None and current.not_before > now:
+            self._turns.give_way()
+        self._turns.advance()
+        self._wake_carrier()
+
     def take(self, ticks: int) -> Block | None:
-        """Exactly the next `ticks` samples; None where there is nothing to say at present."""
+        """For the audio track, exactly the next `ticks` samples; None where there is nothing to say at present."""
         if self._tail is not None:
             (tail, name, start), self._tail = self._tail, None
             return Block(padded(tail, ticks), name, start)
         current = self._turns.current
-        if current is None or not self._connected:
+        if current is None or not self._connected or self.ahead.on:
             self._run_in.resting = True
             return None
         now, start = self._clock(), current.pipeline.taken
@@ -169,34 +191,29 @@ class Speaker:
         self._turns.steer(plan)
         if before is None:
             return
-        for kind, old, new in (
-            ("rung", before.rung, plan.rung),
-            ("bandwidth", before.rung.bandwidth, plan.rung.bandwidth),
-            ("protection", before.protection, plan.protection),
-        ):
-            if old != new:
-                data = {"kind": kind, "from": str(old), "to": str(new), "reason": str(plan.reason)}
-                if self._turns.current is not None:
-                    self._tell("switched", self._turns.current, data)
-                else:
-                    self._emit("switched", None, data)
+        for data in switches(before, plan):
+            if self._sounding is not None:
+                self._tell("switched", self._sounding, data)
+            else:
+                self._emit("switched", None, data)
 
     def compute_report(self, now: float) -> ComputeReport:
         """What rendering costs, and how much is ready."""
-        return compute_report(now, self._turns.current, self._renderer.status(), self._voice)
+        status, lead_s = self._renderer.status(), self.ahead.lead_s
+        return compute_report(now, self._turns.current, status, self._voice, lead_s=lead_s)
 
     def content_report(self, now: float) -> ContentReport:
         """Pauses ahead and what remains."""
         return content_report(now, self._turns.current)
 
     def position(self, now: float) -> int | None:
-        """Last tick heard of the utterance that has its turn."""
-        current = self._turns.current
-        return None if current is None else current.position(now, self._delay_s)
+        """Last tick heard of the utterance that sounds."""
+        sounding = self._sounding
+        return None if sounding is None else sounding.position(now, self._delay_s)
 
     def snapshot(self) -> dict[str, Any]:
         """What it is doing, for the listener's snapshot."""
-        current, speaking = self._turns.current, None
+        current, speaking = self._sounding, None
         if current is not None:
             speaking = {
                 "id": current.id,
@@ -205,7 +222,7 @@ class Speaker:
                 "position": current.position(self._clock(), self._delay_s),
                 "ready_s": round(to_seconds(current.pipeline.ready), 3),
             }
-        queue = [utterance.id for utterance in self._turns.waiting]
+        queue = [utterance.id for utterance in self._everyone if utterance is not current]
         return {
             "speaking": speaking,
             "queue": queue,
@@ -216,11 +233,22 @@ class Speaker:
         """Ends everything and tells nothing more."""
         self._connected, self._tail = False, None
         self._events.close()
+        self.ahead.close()
         self._turns.close()
+
+    @property
+    def _everyone(self) -> list[Utterance]:
+        """In the order in which they sound."""
+        ahead = list(self.ahead)
+        return [*ahead, *(utterance for utterance in self._turns if utterance not in ahead)]
+
+    @property
+    def _sounding(self) -> Utterance | None:
+        return next(iter(self.ahead), self._turns.current)
 
     def _again(self, id: str, message: SayMessage) -> Accepted | None:
         """The answer to an id that is known."""
-        known = next((utterance for utterance in self._turns if utterance.id == id), None)
+        known = next((utterance for utterance in self._everyone if utterance.id == id), None)
         if known is None:
             return self._past.get(id)
         if known.open and (message.say or not message.more):
@@ -233,7 +261,7 @@ class Speaker:
         """The utterance `id`, none where it is over, or `otherwise` where none was named."""
         if id is None:
             return otherwise
-        meant = [utterance for utterance in self._turns if utterance.id == id]
+        meant = [utterance for utterance in self._everyone if utterance.id == id]
         if not meant and id not in self._past:
             raise Refused(404, f"There is no utterance {id!r} here.")
         return meant
@@ -260,25 +288,50 @@ class Speaker:
 
     def _over(self, utterance: Utterance) -> None:
         """Every sample of it left, or it failed: told when the last one is heard."""
+        if utterance not in self.ahead:
+            self._ended(utterance, self._clock() + self._delay_s + utterance.last_frame_s)
+
+    def _ended(self, utterance: Utterance, heard_at: float | None = None) -> None:
+        """Its last sample is heard, now where no time is given."""
         name, state = ("failed", State.ERROR) if utterance.failure is not None else ("finished", State.COMPLETED)
         self._forget(utterance, state)
         ticks, failure = utterance.pipeline.total, utterance.failure
-        data = {"ticks": ticks} if failure is None else {"message": failure}
-        heard_at = self._clock() + self._delay_s + utterance.last_frame_s
-        self._events.add(heard_at, name, utterance, {"position": ticks, **data})
+        data = {"position": ticks, **({"ticks": ticks} if failure is None else {"message": failure})}
+        if heard_at is None:
+            self._emit(name, utterance.id, data)
+            self.ahead.make_way()
+        else:
+            self._events.add(heard_at, name, utterance, data)
 
     def _interrupt(self, utterance: Utterance) -> None:
         """Cuts it off: nothing of it leaves after the next frame, and nothing more is told of it but this."""
+        if utterance in self.ahead:
+            self.ahead.recall()
         position = utterance.position(self._clock(), self._delay_s)
         start = utterance.pipeline.taken
         tail = utterance.pipeline.cut()
-        if len(tail):
+        if len(tail) and not self.ahead.on:
             self._tail = (tail, utterance.id, start)
         self._turns.drop(utterance)
         self._events.drop(utterance)
         self._forget(utterance, State.INTERRUPTED)
         self._emit("interrupted", utterance.id, {"position": position, "heard": utterance.heard_text(position)})
         self._wake_carrier()
+
+    def _cuts_in(self, priority: int, message: SayMessage) -> bool:
+        """Whether it is so urgent that it cuts into what was sent ahead."""
+        sounding = self._sounding
+        return sounding is not None and sounding in self.ahead and priority > sounding.priority and not message.at
+
+    def _cut_into(self, utterance: Utterance) -> None:
+        """It goes on later, at the word that is not heard out."""
+        self.ahead.recall()
+        if self._turns.current is not utterance:
+            return  # it was heard out meanwhile
+        utterance.pipeline.rewind(utterance.word_at(utterance.pipeline.taken))
+        utterance.cut_into = True
+        self._turns.give_way()
+        self._tell("paused", utterance, {})
 
     def _forget(self, utterance: Utterance, state: State) -> None:
         if state is State.COMPLETED:
@@ -293,6 +346,12 @@ class Speaker:
     def _tell(self, name: str, utterance: Utterance, data: dict[str, Any]) -> None:
         self._emit(name, utterance.id, {"position": utterance.position(self._clock(), self._delay_s), **data})
 
+    def _woken(self) -> None:
+        self.ahead.make_way()
+        self._wake_carrier()
+
     def _wake_carrier(self) -> None:
-        if self.wake is not None:
+        if self.ahead.on and self.ahead.player is not None:
+            self.ahead.player.wake()
+        elif self.wake is not None:
             self.wake()

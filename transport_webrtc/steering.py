@@ -21,6 +21,8 @@ from .shadowing import SPAN_S
 PLANS_KEPT = 50
 HEARD_S = 30.0
 """An estimate of what was heard is shown for so long: three times as long as from one to the next."""
+BEGINS_S = 0.06
+"""A player of the data track begins with so much speech."""
 LOSS_MEMORY = 150
 """Packets over which loss is averaged for the opinion and for people: 3 s at 20 ms."""
 
@@ -40,6 +42,7 @@ class Steering:
         """`apply(plan, before)` is called with every plan that differs from its predecessor in more than the reason."""
         self._controller = Guarded(controller, safe=Plan(rung=SAFE, tier=FIRST_TIER, reason=Reason.START))
         self._apply = apply
+        self.carrier = Carrier.AUDIO
         self._judged = 0
         """Packets of which it is known whether they were lost."""
         self.loss: float | None = None
@@ -69,9 +72,12 @@ class Steering:
             self._fates.extend(lost for lost in report.lost_mask if lost is not None)
         self._controller.on_network(report)
 
-    def on_carrier(self, *, red: bool, nack: bool) -> None:
-        """The audio track carries the speech; which protection the listener takes there."""
-        self._controller.on_carrier(Carrier.AUDIO, red=red, nack=nack)
+    def on_carrier(self, carrier: Carrier, *, red: bool, nack: bool) -> None:
+        """What carries the speech; which protection the listener takes on the audio track."""
+        if carrier is not self.carrier:
+            self.heard = None  # a lead is no delay, nor is a delay a lead
+        self.carrier = carrier
+        self._controller.on_carrier(carrier, red=red, nack=nack)
 
     def on_heard(self, report: HeardReport) -> None:
         """Passes a report on; an opinion only where it is of the plan that holds."""
@@ -102,6 +108,8 @@ class Steering:
         if self.plan is None or one_way_s is None:
             return None
         buffered_s = self.heard.buffered_s if self.heard and self.heard.buffered_s is not None else 0.0
+        if self.carrier is Carrier.DATA:  # what is lost is repaired, and a lead delays nothing
+            return round(expected(self.plan, loss=0.0, delay_s=one_way_s + BEGINS_S), 2)
         delay_s = one_way_s + buffered_s + self.plan.rung.frame_ms / 1000
         return round(expected(self.plan, loss=self.loss or 0.0, delay_s=delay_s), 2)
 

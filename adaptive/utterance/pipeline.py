@@ -14,6 +14,9 @@ from .fade import FADE_TICKS, faded_in, faded_out, padded
 KEEP_TICKS = to_ticks(15.0)
 """The most that is kept after it was taken, heard or not: 2.9 MB."""
 
+AHEAD_STEP = to_ticks(0.02)
+"""What is taken ahead of its time is so many ticks, or a multiple."""
+
 ALMOST_NOTHING = to_ticks(0.06) + FADE_TICKS
 """Less than this may not be enough for the next frame, which has at most 60 ms."""
 
@@ -123,6 +126,36 @@ class Pipeline:
         self._silent = False
         self.taken += len(samples)
         return samples if len(samples) == ticks else padded(samples, ticks)
+
+    def take_ahead(self, ticks: int) -> Samples | None:
+        """The next samples, at most `ticks`, for a carrier that is ahead of what is heard; None where there are none.
+
+        Until the end is known they are whole steps of 20 ms, and 5 ms are held back, so that the end is always still to
+        come. Running out is silence at the listener at most, and is not counted here. May be a view into a chunk.
+        """
+        if self.paused or self.done:
+            return None
+        count = min(ticks, self.ready)
+        if self.total is None:
+            count = min(ticks, self.ready - FADE_TICKS) // AHEAD_STEP * AHEAD_STEP
+        if count <= 0:
+            return None
+        samples, self._at = self._read(count)
+        if self._silent and self.begun:
+            samples = faded_in(samples)
+        self._silent, self._ran_out_at = False, None
+        self.taken += count
+        return samples
+
+    def before(self, ticks: int) -> Samples:
+        """The samples before the next one, at most `ticks`, as far as they are still kept."""
+        start = self.taken - ticks
+        parts = []
+        for chunk in self._chunks:
+            first, end = max(start - chunk.start, 0), self.taken - chunk.start
+            if end > 0 and first < len(chunk.samples):
+                parts.append(chunk.samples[first:end])
+        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
     def pause(self) -> None:
         """Nothing is given from now on, but for the end of the sound that is being heard."""

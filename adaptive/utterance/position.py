@@ -47,6 +47,11 @@ class Timeline(Generic[T]):
         heapq.heappush(self._heap, (tick, self._count, item))
         self._count += 1
 
+    @property
+    def next_tick(self) -> int | None:
+        """When the next thing happens."""
+        return self._heap[0][0] if self._heap else None
+
     def until(self, tick: int) -> Iterator[tuple[int, T]]:
         """Takes what happens before `tick`."""
         while self._heap and self._heap[0][0] < tick:

@@ -3,7 +3,8 @@
 import json
 
 from transport_webrtc.client import Client
-from transport_webrtc.control_channel import THIN_GAP_S, ControlChannel, TokenBucket
+from transport_webrtc.control_channel import THIN_GAP_S, ControlChannel
+from transport_webrtc.inbox import Inbox, TokenBucket
 from transport_webrtc.messages import Limits
 
 
@@ -51,14 +52,9 @@ class FakeChannel:
 def test_events_leave_room_for_speech() -> None:
     now = [10.0]
     channel = FakeChannel()
-    control = ControlChannel(
-        channel,  # type: ignore[arg-type]
-        limits=Limits(),
-        rate=50,
-        clock=lambda: now[0],
-        on_message=lambda _: None,
-        on_refused=lambda _: None,
-    )
+    clock = lambda: now[0]  # noqa: E731
+    inbox = Inbox(limits=Limits(), rate=50, clock=clock, on_message=lambda _: None, on_refused=lambda _: None)
+    control = ControlChannel(channel, inbox, clock=clock)  # type: ignore[arg-type]
 
     def ten_seconds() -> list[str]:
         channel.sent.clear()

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response
 
+from adaptive.control.plan import Codec
+
+from ..carrying import Wanted
 from ..http import authorised, read_body, require_accepts, require_type, token_required
 from ..listener import Listener
 from ..listeners import Listeners
@@ -15,7 +18,8 @@ from . import sdp
 SDP = "application/sdp"
 FRAGMENT = "application/trickle-ice-sdpfrag"
 EXPOSED = "Location, ETag, Link"
-CARRIERS = ("auto", "audio")
+CARRIERS: tuple[Wanted, ...] = ("auto", "data", "audio")
+FORMATS = tuple(str(codec) for codec in Codec)
 
 
 def etag_of(listener: Listener) -> str:
@@ -59,15 +63,23 @@ def whep_router(settings: Settings, listeners: Listeners) -> APIRouter:
 
     @router.post("", dependencies=guarded)
     async def welcome(
-        request: Request, voice: str | None = None, profile: str | None = None, carrier: str = "auto"
+        request: Request,
+        voice: str | None = None,
+        profile: str | None = None,
+        carrier: str = "auto",
+        formats: str = ",".join(FORMATS),
     ) -> Response:
         """An offer (application/sdp) in, an answer out, with the new listener's address in `Location`."""
         require_type(request, SDP)
         require_accepts(request, SDP)
         if carrier not in CARRIERS:
             raise Refused(400, f"There is no carrier {carrier[:20]!r} here; there are: {', '.join(CARRIERS)}.")
+        wanted = next(name for name in CARRIERS if name == carrier)
+        if not set(formats.split(",")) <= set(FORMATS):
+            raise Refused(400, f"formats has a name that is not known; there are: {', '.join(FORMATS)}.")
+        codecs = [codec for codec in Codec if str(codec) in formats.split(",")]
         offer = sdp.parse_offer(sdp.read(await read_body(request, settings.max_sdp_bytes), "offer"))
-        listener, answer = await listeners.welcome(offer, voice=voice, profile=profile)
+        listener, answer = await listeners.welcome(offer, voice=voice, profile=profile, carrier=wanted, codecs=codecs)
         headers = {"Location": f"/v1/listen/{listener.id}", "ETag": etag_of(listener), "Cache-Control": "no-store"}
         return Response(answer, 201, {**common(), **headers}, media_type=SDP)
 

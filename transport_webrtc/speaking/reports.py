@@ -11,8 +11,11 @@ from .utterance import Utterance
 _NO_COST: Mapping[str, float] = {}
 
 
-def compute_report(now: float, utterance: Utterance | None, status: RendererStatus, voice: str) -> ComputeReport:
-    """What rendering `utterance`, or else the listener's `voice`, costs."""
+def compute_report(
+    now: float, utterance: Utterance | None, status: RendererStatus, voice: str, *, lead_s: float = 0.0
+) -> ComputeReport:
+    """What rendering `utterance`, or else the listener's `voice`, costs; a lead that the listener has is as good as
+    ready."""
     name = utterance.voice if utterance else voice
     info = (utterance.info if utterance else None) or next((v for v in status.voices if v.name == name), None)
     making = utterance is not None and utterance.begun
@@ -20,7 +23,7 @@ def compute_report(now: float, utterance: Utterance | None, status: RendererStat
         at=now,
         tiers=info.tiers if info else (),
         cost=status.cost.get(name, _NO_COST),
-        ready_s=to_seconds(utterance.pipeline.ready) if utterance and making else None,
+        ready_s=to_seconds(utterance.pipeline.ready) + lead_s if utterance and making else None,
         target_s=utterance.profile.ready_s if utterance and making else None,
         rendering=utterance.rendering if utterance else False,
         queue_s=status.queue_s,
@@ -29,7 +32,7 @@ def compute_report(now: float, utterance: Utterance | None, status: RendererStat
 
 def content_report(now: float, utterance: Utterance | None) -> ContentReport:
     """What the speech ahead of the carrier looks like, as far as it is rendered."""
-    if utterance is None or not utterance.started:
+    if utterance is None or not utterance.pipeline.begun:
         return ContentReport(at=now, sounding=False)
     taken = utterance.pipeline.taken
     ahead = tuple(

@@ -1,7 +1,7 @@
 """Whose turn it is to sound, and who renders meanwhile."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from adaptive.control.plan import Plan, Reason
 from adaptive.speech.renderer import Renderer, RenderEvent, RenderFailed
@@ -43,6 +43,8 @@ class Turns:
         self.waiting = Waiting()
         self.connected = False
         """There is somebody to hear it."""
+        self.ahead_of_time = False
+        """The carrier sends ahead: what may not sound yet may have its turn, if nothing else waits."""
         self._renderer = renderer
         self._clock = clock
         self._told = told
@@ -80,7 +82,7 @@ class Turns:
         """Gives the turn to whom it belongs, and lets the renderer work as far as there is room."""
         now = self._clock()
         while True:
-            if self.current is None and (following := self.waiting.next(now)) is not None:
+            if self.current is None and (following := self._next(now)) is not None:
                 self.waiting.remove(following)
                 self.current = following
                 self._begin(following)
@@ -97,6 +99,19 @@ class Turns:
         if len(self.waiting):
             self._arm(now)
 
+    def put_back(self, again: Sequence[Utterance]) -> None:
+        """What was taken is to be taken again: the first has its turn, the others wait where they waited."""
+        waiting = [*again[1:], *([self.current] if self.current is not None and self.current not in again else [])]
+        self.current = again[0]
+        for utterance in waiting:
+            self.waiting.put_back(utterance)
+
+    def give_way(self) -> None:
+        """What has its turn waits again."""
+        if self.current is not None:
+            self.waiting.put_back(self.current)
+            self.current = None
+
     def close(self) -> None:
         """Ends all of them."""
         if self._timer is not None:
@@ -105,6 +120,10 @@ class Turns:
         for utterance in self:
             utterance.end()
         self.current, self.waiting = None, Waiting()
+
+    def _next(self, now: float) -> Utterance | None:
+        following = self.waiting.next(now)
+        return self.waiting.soonest(now) if following is None and self.ahead_of_time else following
 
     def _prepare(self, now: float) -> None:
         """Lets the one that comes next render its beginning."""
@@ -139,7 +158,9 @@ class Turns:
 
     def _arm(self, now: float) -> None:
         """Comes back when an utterance that may not sound yet may, or has to be prepared."""
+        leads = [u.not_before - u.profile.lead_s for u in self.waiting] if self.ahead_of_time else []
         times = [t for u in self.waiting for t in (u.not_before - PREPARE_S, u.not_before) if t > now]
+        times += [t for t in leads if t > now]
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -20,11 +20,18 @@ from adaptive.speech.renderer import (
 from adaptive.speech.voice import VoiceInfo, Word
 from adaptive.ticks import to_seconds, to_ticks
 from adaptive.utterance import HeardClock, Life, Pipeline, Sounding, State, Timeline, heard_text
+from adaptive.utterance.pipeline import KEEP_TICKS
 
 from ..messages import Accepted, SayMessage
 
 GRANT_STEP = to_ticks(0.1)
 """The renderer is granted more in steps of this, so that not every frame sends it a message."""
+
+PREFILL = to_ticks(0.02)
+"""Kept of what was heard: an encoder that takes up speech in its midst is given so much of what came before."""
+
+KEPT_BEYOND_S = 2.0
+"""Kept beyond the lead, since what is sent ahead may have to be sent once more."""
 
 TICKS_PER_CHARACTER = to_ticks(0.065)
 """What a character is taken to last before any of the utterance was rendered: about 15 a second in English speech."""
@@ -55,6 +62,12 @@ class Utterance:
         self.priority = profile.priority if message.priority is None else message.priority
         self.not_before = now + message.at
         self.open = message.more
+        self.rank = (0, 0)
+        """Its place among those that wait."""
+        self.reached = 0
+        """Tick up to which the player of the data track said it was heard."""
+        self.cut_into = False
+        """Something urgent came in between; it goes on after that."""
         self.characters = len(message.say)
         self.failure: str | None = None
         self.started = False
@@ -65,7 +78,11 @@ class Utterance:
         self.clock = HeardClock()
         self.marks: Timeline[tuple[str, dict[str, Any]]] = Timeline()
         """Events of the utterance by the tick at which they are heard."""
-        self.pipeline = Pipeline(target=to_ticks(profile.ready_s), limit=to_ticks(profile.ready_limit_s))
+        self.pipeline = Pipeline(
+            target=to_ticks(profile.ready_s),
+            limit=to_ticks(profile.ready_limit_s),
+            keep=max(KEEP_TICKS, to_ticks(profile.lead_s + KEPT_BEYOND_S)),
+        )
         self.pipeline.text_open = message.more
         self.clauses: list[tuple[str, tuple[Word, ...]]] = []
         self.pauses: list[tuple[int, int]] = []
@@ -178,9 +195,14 @@ class Utterance:
 
     def position(self, now: float, delay_s: float) -> int:
         """Last tick heard; what was heard is given up."""
-        position = self.clock.position(now, delay_s)
-        self.pipeline.heard(position)
+        position = max(self.reached, self.clock.position(now, delay_s))
+        self.pipeline.heard(position - PREFILL)
         return position
+
+    def word_at(self, position: int) -> int:
+        """Where the word begins that was not heard out at `position`; `position` where that is between words."""
+        words = (word for _, words in self.clauses for word in words)
+        return next((word.start for word in words if word.start <= position < word.end), position)
 
     def heard_text(self, position: int) -> str:
         """What of its text was heard."""

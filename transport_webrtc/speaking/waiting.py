@@ -25,7 +25,12 @@ class Waiting:
         """Lets it wait, `first` before all others."""
         self._count += 1
         rank, count = (_FIRST, -self._count) if first else (-utterance.priority, self._count)
-        self._rows.append((rank, count, utterance))
+        utterance.rank = rank, count
+        self.put_back(utterance)
+
+    def put_back(self, utterance: Utterance) -> None:
+        """Lets one wait again that had its turn, where it was."""
+        self._rows.append((*utterance.rank, utterance))
         self._rows.sort(key=lambda row: row[:2])
 
     def place(self, priority: int) -> int:
@@ -35,6 +40,14 @@ class Waiting:
     def next(self, now: float) -> Utterance | None:
         """The one whose turn it is at `now`."""
         return next((utterance for utterance in self if utterance.not_before <= now), None)
+
+    def soonest(self, now: float) -> Utterance | None:
+        """Of those whose time is still to come the first, where it may be sent ahead of it."""
+        return min(
+            (one for one in self if now < one.not_before <= now + one.profile.lead_s),
+            key=lambda one: one.not_before,
+            default=None,
+        )
 
     def remove(self, utterance: Utterance) -> None:
         """It waits no more."""

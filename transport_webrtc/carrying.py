@@ -1,0 +1,180 @@
+"""Which carrier has the speech of one listener: the data track where the client plays it, else the audio track."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection
+from typing import Any, Literal
+
+from aiortc import RTCDataChannel
+
+from adaptive.control.plan import Carrier, Codec, Plan
+from adaptive.control.reports import HeardReport, NetworkReport
+
+from .media.data_track import DataTrack
+from .messages import Refused
+from .speaker import Speaker
+
+log = logging.getLogger(__name__)
+
+Wanted = Literal["auto", "data", "audio"]
+
+OPENS_S: dict[Wanted, float] = {"auto": 1.0, "data": 4.0, "audio": 0.0}
+"""The `speech` channel is waited for so long from connecting on; legato.js gives up after 3 s."""
+TOGETHER_S = 0.05
+"""Channels of one offer are opened in one go: so long after another one it is not to be expected any more."""
+REPORT_S = 0.1
+"""Between two reports of the path, at least."""
+
+
+class Carrying:
+    """One listener's. Until the carrier is settled nothing is said."""
+
+    def __init__(
+        self,
+        speaker: Speaker,
+        *,
+        wanted: Wanted,
+        codecs: Collection[Codec],
+        clock: Callable[[], float],
+        on_carrier: Callable[[Carrier, Carrier | None, str], None],
+        on_network: Callable[[NetworkReport], None],
+        on_heard: Callable[[HeardReport], None],
+    ) -> None:
+        """`codecs`: those that the client plays on its data track. `on_carrier(carrier, before, why)` is called at
+        every change."""
+        self.carrier: Carrier | None = None
+        """None while that is open."""
+        self.why = "The client has not connected yet."
+        self.track: DataTrack | None = None
+        self._speaker = speaker
+        self._wanted = wanted
+        self._codecs = codecs
+        self._clock = clock
+        self._on_carrier = on_carrier
+        self._on_network = on_network
+        self._on_heard = on_heard
+        self._plan: Plan | None = None
+        self._connected = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._reported_at = float("-inf")
+
+    def connected(self, *, channels: bool) -> None:
+        """The connection stands; `channels`: the client offered data channels."""
+        self._connected = True
+        if self.track is not None:
+            self._settle(Carrier.DATA, "The client offers a data track.")
+        elif self._wanted == "audio":
+            self._settle(Carrier.AUDIO, "The audio track was asked for.")
+        elif not channels:
+            self._settle(Carrier.AUDIO, "The client offers no data track.")
+        else:
+            self._wait(OPENS_S[self._wanted])
+
+    def another_opened(self) -> None:
+        """Another channel of the client opened."""
+        if self.carrier is None and self._wanted == "auto" and self._connected:
+            self._wait(TOGETHER_S)
+
+    def opened(self, channel: RTCDataChannel) -> None:
+        """The `speech` channel opened. Of several the first counts."""
+        if self._wanted == "audio" or self.track is not None:
+            return
+        track = DataTrack(
+            channel,
+            self._speaker.ahead.take,
+            clock=self._clock,
+            plan=self._plan,
+            codecs=self._codecs,
+            on_ack=self._acked,
+        )
+        self.track = self._speaker.ahead.player = track
+        channel.on("close", lambda: self._lost("The data track was closed."))
+        if self._connected:
+            self._settle(Carrier.DATA, "The client offers a data track.")
+
+    def acknowledged(self, raw: bytes) -> None:
+        """A binary message of the `feedback` channel; one that says nothing is dropped."""
+        if self.track is None:
+            return
+        try:
+            self.track.acked(raw)
+        except ValueError as error:
+            log.debug("An acknowledgement was dropped: %s", error)
+
+    def ask(self, carrier: Carrier) -> None:
+        """The client asks for that carrier. Raises Refused."""
+        if carrier is Carrier.DATA and (self.track is None or not self.track.open):
+            raise Refused(409, "This listener has no data track: offer a channel named 'speech', or ask for audio.")
+        if self._connected:
+            self._settle(carrier, "The client asked for it.")
+        else:
+            self._wanted = "audio" if carrier is Carrier.AUDIO else self._wanted
+
+    def apply(self, plan: Plan) -> None:
+        """The plan under which the next frame is encoded."""
+        self._plan = plan
+        if self.track is not None:
+            self.track.apply(plan)
+
+    @property
+    def lead_s(self) -> float | None:
+        """Speech that the listener has beyond what it hears; None on the audio track."""
+        return self._speaker.ahead.lead_s if self.carrier is Carrier.DATA else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the listener's snapshot."""
+        lead_s = self.lead_s
+        return {
+            "carrier": self.carrier,
+            "carrier_why": self.why,
+            "lead_s": None if lead_s is None else round(lead_s, 3),
+            "delivery": None if self.track is None else self.track.as_dict(),
+        }
+
+    def close(self) -> None:
+        """Carries nothing any more."""
+        self._stop_waiting()
+        if self.track is not None:
+            self.track.close()
+
+    def _settle(self, carrier: Carrier, why: str) -> None:
+        self._stop_waiting()
+        before = self.carrier
+        if carrier is before:
+            return
+        self.carrier, self.why = carrier, why
+        self._speaker.carry_ahead(carrier is Carrier.DATA)
+        self._on_carrier(carrier, before, why)
+        if before is None:
+            self._speaker.connected()
+
+    def _lost(self, why: str) -> None:
+        """The data track is gone, and does not come back on this connection."""
+        if self.track is not None:
+            self.track.close()
+        if self.carrier is Carrier.DATA:
+            self._settle(Carrier.AUDIO, why)
+
+    def _acked(self) -> None:
+        self._speaker.ahead.follow()
+        now = self._clock()
+        if self.carrier is not Carrier.DATA or self.track is None or now - self._reported_at < REPORT_S:
+            return
+        report = self.track.delivery.report(now)
+        if report is not None:
+            self._reported_at = now
+            self._on_heard(HeardReport(at=now, position=self._speaker.position(now), buffered_s=self.track.lead_s()))
+            self._on_network(report)
+
+    def _wait(self, seconds: float) -> None:
+        self._stop_waiting()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._waited)
+
+    def _waited(self) -> None:
+        self._timer = None
+        self._settle(Carrier.AUDIO, "The client offers no data track.")
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

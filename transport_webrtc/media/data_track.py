@@ -1,0 +1,185 @@
+"""The data track: takes speech ahead of its time, has it encoded and delivered, and tells where the player is."""
+
+import asyncio
+from collections.abc import Callable, Collection
+from typing import Any, Protocol
+
+from aiortc import RTCDataChannel
+
+from adaptive.codec.carried import CarriedEncoder, Setting
+from adaptive.control.plan import Bandwidth, Codec, Format, Plan
+from adaptive.delivery import Ack, Delivery, PlayerState
+from adaptive.utterance.pipeline import AHEAD_STEP
+
+from ..speaking.ahead import Place, Taken
+from .audio_track import COMPLEXITY
+from .client_clock import ClientClock
+
+RAW = {
+    Bandwidth.NB: Format(codec=Codec.ULAW, rate=8_000),
+    Bandwidth.MB: Format(codec=Codec.ULAW, rate=12_000),
+    Bandwidth.WB: Format(codec=Codec.ULAW, rate=16_000),
+    Bandwidth.SWB: Format(codec=Codec.PCM16, rate=24_000),
+    Bandwidth.FB: Format(codec=Codec.PCM16, rate=24_000),
+}
+"""What a rung becomes for a client that does not decode Opus: 64 to 384 kb/s."""
+LATEST_S = 1.0
+"""The longest that nothing is looked at while something is on its way."""
+
+
+class Source(Protocol):
+    """Where speech comes from."""
+
+    def __call__(self, ticks: int, *, timed: bool) -> Taken | None:
+        """At most so many ticks of it; `timed`: the player can be told when something may not sound yet."""
+
+
+class DataTrack:
+    """One listener's, from the moment its `speech` channel is there. Used from the event loop only."""
+
+    def __init__(
+        self,
+        channel: RTCDataChannel,
+        source: Source,
+        *,
+        clock: Callable[[], float],
+        plan: Plan | None,
+        codecs: Collection[Codec] = tuple(Codec),
+        on_ack: Callable[[], None],
+    ) -> None:
+        """`codecs` are those that the client decodes. `on_ack` is called after
+        each acknowledgement."""
+        self.delivery = Delivery()
+        self._channel = channel
+        self._source = source
+        self._clock = clock
+        self._codecs = codecs
+        self._on_ack = on_ack
+        self._encoder = CarriedEncoder(Setting(), complexity=COMPLEXITY)
+        self._number: int | None = None
+        """Of the stretch that is being encoded."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._client = ClientClock()
+        if plan is not None:
+            self.apply(plan)
+        self._client.asked(clock())
+        self.flush()  # whatever the player holds is of another server's time; and its answer tells its clock
+
+    @property
+    def open(self) -> bool:
+        """Messages can be sent."""
+        return self._channel.readyState == "open"
+
+    def apply(self, plan: Plan) -> None:
+        """The plan under which the next frame is encoded."""
+        rung, form = plan.rung, plan.format
+        if form.codec not in self._codecs:
+            form = RAW[rung.bandwidth]
+        self._encoder.set(
+            Setting(format=form, bitrate=rung.bitrate, bandwidth=rung.bandwidth, ticks=rung.frame_ms * 48)
+        )
+
+    def wake(self) -> None:
+        """There may be something to take."""
+        self._pump_at(self._clock())
+
+    def acked(self, raw: bytes) -> None:
+        """A binary message of the `feedback` channel. Raises ValueError with a sentence where it says nothing."""
+        now, ack = self._clock(), Ack.unpack(raw)
+        self._client.answered(now, ack)
+        self.delivery.acked(now, ack)
+        self._on_ack()
+        self._pump()
+
+    def flush(self) -> float:
+        """Everything that was sent is to be dropped; after how many seconds that arrives."""
+        self.delivery.flush(self._clock())
+        self._number = None
+        self._pump_at(self._clock())
+        return (self.delivery.min_rtt_s or 0.0) / 2
+
+    def where(self, after_s: float = 0.0) -> Place | None:
+        """Where the player is, or will be so long after now where nothing stops it."""
+        played = self.delivery.position(self._clock() + after_s)
+        if played is None:
+            return None
+        moving = self.delivery.state is PlayerState.PLAYING
+        return Place(number=played.utterance, position=played.position, moving=moving)
+
+    def lead_s(self) -> float:
+        """Speech that the player is known to have beyond that."""
+        return self.delivery.lead_s(self._clock())
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the listener's snapshot."""
+        delivery = self.delivery
+        return {
+            "state": delivery.state.name.lower(),
+            "rtt_ms": _ms(delivery.rtt_s),
+            "min_rtt_ms": _ms(delivery.min_rtt_s),
+            "queue_delay_ms": _ms(delivery.queue_delay_s),
+            "delivered_kbps": None if delivery.delivered_rate is None else round(delivery.delivered_rate / 1000, 1),
+            "loss": None if delivery.loss is None else round(delivery.loss, 4),
+            "epoch": delivery.epoch,
+        }
+
+    def close(self) -> None:
+        """Sends nothing any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._encoder.close()
+        self._channel.remove_all_listeners()
+
+    def _pump(self) -> None:
+        """Sends what is due, takes what there is room for, and comes back when there will be more."""
+        if not self.open:
+            return
+        now = self._clock()
+        self.delivery.backlog(self._channel.bufferedAmount)
+        while True:
+            sent = self._send(now)
+            if not self._take(now) and not sent:
+                break
+        at = self.delivery.next_time(now)
+        self._pump_at(None if at is None else max(at, now + 0.001))
+
+    def _send(self, now: float) -> bool:
+        messages = self.delivery.due(now)
+        for message in messages:
+            self._channel.send(message)
+        self.delivery.backlog(self._channel.bufferedAmount)
+        return bool(messages)
+
+    def _take(self, now: float) -> bool:
+        """Some speech, if it is wanted and there; whether there was."""
+        room = self.delivery.room(now)
+        ticks = -(-room // AHEAD_STEP) * AHEAD_STEP
+        taken = self._source(ticks, timed=self._client.known) if ticks else None
+        if taken is None:
+            return False
+        if taken.not_before is not None:
+            client_ms = self.delivery.client_ms(taken.not_before)
+            self.delivery.held(taken.number, client_ms or self._client.ms(taken.not_before))
+        self.delivery.lead_limit_s = taken.lead_s
+        if taken.number != self._number:
+            self._number = taken.number
+            self._encoder.restart(taken.before, utterance=taken.number, position=0)
+        frames = self._encoder.push(taken.samples)
+        for frame in [*frames, *(self._encoder.finish() if taken.last else ())]:
+            self.delivery.add(frame)
+        return True
+
+    def _pump_at(self, at: float | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        wait_s = LATEST_S if at is None else at - self._clock()
+        self._timer = asyncio.get_running_loop().call_later(max(wait_s, 0.0), self._timed)
+
+    def _timed(self) -> None:
+        self._timer = None
+        self._pump()
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds * 1000, 1)
