@@ -173,7 +173,7 @@ class Ride:
 
     def __post_init__(self) -> None:
         self.delivery = Delivery(lead_limit_s=self.lead_s)
-        self.delivery._sent._number = self.first_number
+        self.delivery._sending.sent._number = self.first_number
         self.player = ModelPlayer()
         self.to: Link[bytes] = Link(self.down, seed=self.seed, start=0.0)
         self.fro: Link[bytes] = Link(self.up, seed=self.seed + 1000, start=0.0)
@@ -239,7 +239,7 @@ class Ride:
                     self.reports.append(report)
                     self.control.on_network(report)
                 self.control.on_heard(HeardReport(at=tick, buffered_s=self.delivery.lead_s(tick)))
-                if not self.queue and not self.delivery._sent.in_flight:
+                if not self.queue and not self.delivery._sending.sent.in_flight:
                     self.control.silent()
                 elif self.control.decide(tick):
                     self.rungs.append((tick, self.control.rung.bitrate // 1000, round(self.delivery.lead_s(tick), 1)))
