@@ -96,14 +96,12 @@ def test_a_player_that_fails_gives_way_to_the_audio_track(join: Callable) -> Non
 def test_what_was_said_goes_again_until_the_server_answers(join: Callable) -> None:
     page = join()
     page.evaluate("globalThis.deaf = true")
-    name = page.evaluate("listener.say('Hello.')")
-    page.wait_for_function("sent.feedback.filter(({say}) => say).length >= 2")
-    assert page.evaluate("sent.feedback.find(({say}) => say).say") == {"id": name, "say": "Hello."}
-    assert page.evaluate("sent.control.filter(({say}) => say).length") == 1
-
+    lost = page.evaluate("listener.say('Hello.')")
+    assert told(page, "queued")[0]["id"] == lost, "what the control channel held up came over feedback"
     page.evaluate("globalThis.deaf = false")
     again = page.evaluate("listener.say('Hello again.')")
-    assert again in [event["id"] for event in told(page, "queued")]
-    page.evaluate("sent.feedback.length = 0")
+    assert told(page, "queued", 2)[1]["id"] == again
     page.wait_for_timeout(400)
-    assert all(message["say"]["id"] != again for message in page.evaluate("sent.feedback.filter(({say}) => say)"))
+    repeats = [message["say"] for message in page.evaluate("sent.feedback") if "say" in message]
+    assert {"id": lost, "say": "Hello."} in repeats
+    assert len(repeats) <= 3

@@ -3,7 +3,9 @@
 import base64
 import functools
 import http.server
+import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from adaptive.codec.opus import OpusDecoder, OpusEncoder
 from adaptive.control.plan import Codec, Format
+from adaptive.delivery import Delivery, Frame
 from adaptive.delivery.wire import RATES, Ack, Flush, PlayerState, SpeechMessage
 from transport_webrtc.app import PAGE
 
@@ -24,6 +27,8 @@ HERE = Path(__file__).parent
 OPUS = Format(codec=Codec.OPUS, rate=48_000)
 PCM = Format(codec=Codec.PCM16, rate=48_000)
 MS = 48
+SETTLED = 1000 * MS
+"""From here on a listener is ahead: nothing is missed any more."""
 
 Samples = NDArray[np.float32]
 
@@ -92,7 +97,7 @@ class Lab:
 
     def hear(self, seconds: float) -> Samples:
         """All that has sounded, after so much more was rendered."""
-        wanted = len(self.samples) + round(seconds * 48_000)
+        wanted = len(self.samples) + max(1, round(seconds * 48_000))
         while len(self.samples) < wanted:
             self.page.wait_for_timeout(50)
             frame, text = self.page.evaluate("lab.heard()")
@@ -107,6 +112,13 @@ class Lab:
     def soon(self) -> int:
         """A time to begin at, so that all is decoded by then on a busy machine, too."""
         return round(self.page.evaluate("performance.now()")) + 500
+
+    def exchange(self, messages: list[str]) -> list[Ack]:
+        """Hands messages over; the acknowledgements made since the last time."""
+        acks = self.page.evaluate(
+            "messages => (lab.take(messages), lab.acks.splice(0).map(([, ack]) => ack))", messages
+        )
+        return [Ack.unpack(base64.b64decode(text)) for text in acks]
 
     def stats(self) -> dict[str, Any]:
         return self.page.evaluate("lab.player.stats()")
@@ -315,8 +327,45 @@ def test_what_it_says_of_itself_is_what_happens(lab: Lab) -> None:
     lab.hear(1.2)
     acks = [ack for ack in lab.acks() if ack.state is PlayerState.PLAYING][1:]
     assert len(acks) >= 4
-    assert {(ack.wanted_utterance, ack.wanted) for ack in acks} == {(2, 0)}
+    assert {(ack.wanted_utterance, ack.wanted) for ack in acks} == {(1, 96_000)}
     for ack in acks:
         assert ack.buffered == pytest.approx(2000 - ack.played / MS, abs=1.5)
     assert np.median(np.diff([ack.arrival + ack.delay / 10 for ack in acks])) == pytest.approx(200, abs=40)
     assert np.median(np.diff([ack.played / MS for ack in acks])) == pytest.approx(200, abs=40)
+
+
+@pytest.mark.parametrize(("loss", "outage"), [(0.2, (0.0, 0.0)), (0.05, (5.0, 7.0))])
+def test_what_delivery_sends_over_a_bad_path_sounds_whole(lab: Lab, loss: float, outage: tuple[float, float]) -> None:
+    """The server's own sender, 50 ms away; `outage` is the time in s while nothing comes through."""
+    codes = np.random.default_rng(1).integers(0, 256, 9 * 8000).astype(np.uint8)
+    mu_law = Format(codec=Codec.ULAW, rate=8_000)
+    frames = cut(codes.tobytes(), 80)
+    waiting = [Frame(1, i * 480, 480, mu_law, frame, i == len(frames) - 1) for i, frame in enumerate(frames)]
+    delivery, chance = Delivery(), random.Random(1)
+    down: list[tuple[float, str]] = []
+    up: list[tuple[float, Ack]] = []
+    begin = time.monotonic()
+    while (now := time.monotonic()) < begin + 10:
+        while waiting and delivery.room(now) > 0:
+            delivery.add(waiting.pop(0))
+        passes = not outage[0] <= now - begin < outage[1]
+        down += [
+            (now + 0.05, base64.b64encode(data).decode())
+            for data in delivery.due(now)
+            if passes and chance.random() >= loss
+        ]
+        acks = lab.exchange([data for at, data in down if at <= now])
+        down = [entry for entry in down if entry[0] > now]
+        up += [(now + 0.05, ack) for ack in acks if passes and chance.random() >= loss]
+        for at, ack in up:
+            if at <= now:
+                delivery.acked(now, ack)
+        up = [entry for entry in up if entry[0] > now]
+        lab.page.wait_for_timeout(5)
+    heard = lab.hear(0)
+    start = int(np.flatnonzero(heard)[-1]) + 1 - 9 * 48_000
+    np.testing.assert_array_equal(heard[start + SETTLED : start + 9 * 48_000 : 6], from_mu_law(codes)[SETTLED // 6 :])
+    assert lab.stats()["concealed_ticks"] <= 200 * MS
+    heard_out = delivery.position(time.monotonic())
+    assert heard_out is not None
+    assert heard_out.position == 9 * 48_000

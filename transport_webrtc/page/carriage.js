@@ -73,6 +73,11 @@ export class Carriage {
     else if (!this.carrier) this.#opening ||= setTimeout(() => this.#fall("The data track did not open."), OPENING_MS);
   }
 
+  /** The server says so. @param {Carrier} carrier @param {string} why */
+  moved(carrier, why) {
+    if (carrier === "audio" || this.#player) this.#settle(carrier, why);
+  }
+
   /** Asks the browser for sound; whether it gives it. */
   async resume() {
     const asked = this.#player?.resume();

@@ -232,6 +232,7 @@ export class Listener extends EventTarget {
 
   /** @param {Record<string, any>} event */
   #onEvent(event) {
+    if (event.event === "switched" && event.kind === "carrier") this.#carriage.moved(event.to, event.reason);
     this.#emit(event.event, event);
     this.#emit("event", event);
   }

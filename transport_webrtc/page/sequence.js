@@ -34,6 +34,8 @@ export class Sequence {
 
   /** What is given on next; null before anything was. @type {Place | null} */
   #next = null;
+  /** Where the utterance before it ended. @type {Place | null} */
+  #end = null;
   /** @type {Map<number, {frames: Map<number, Frame>, end: number | null}>} */
   #utterances = new Map();
   /** The newest utterance of any epoch. @type {number | null} */
@@ -45,7 +47,9 @@ export class Sequence {
 
   /** The first tick that is missing of what sounds next; null where that is not known. @returns {Place | null} */
   get wanted() {
-    if (this.#next) return {...this.#next};
+    const next = this.#next;
+    // Of an utterance that nothing was seen of nothing is known to be missing.
+    if (next) return this.#end && !next.position && !this.#utterances.has(next.utterance) ? {...this.#end} : {...next};
     const first = this.#first();
     return first === null ? null : {utterance: first, position: 0};
   }
@@ -67,7 +71,7 @@ export class Sequence {
   flush() {
     this.#utterances.clear();
     this.#expected = this.#newest === null ? null : (this.#newest + 1) & 0xffff;
-    this.#next = this.#waiting = null;
+    this.#next = this.#end = this.#waiting = null;
     this.given = 0;
   }
 
@@ -93,17 +97,18 @@ export class Sequence {
       next.position += frame.ticks;
       this.given += frame.ticks;
       turns.push({...frame, end: next.position === held.end});
-      if (next.position === held.end) return this.#pass(next.utterance);
+      if (next.position === held.end) return this.#pass(next);
     }
     if (held?.end !== next.position) return;
     turns.push({...next, ticks: 0, codec: "pcm16", rate: 48000, payload: new Uint8Array(), end: true});
-    this.#pass(next.utterance);
+    this.#pass(next);
   }
 
-  /** @param {number} utterance that is given on as a whole */
-  #pass(utterance) {
-    this.#utterances.delete(utterance);
-    this.#next = {utterance: (utterance + 1) & 0xffff, position: 0};
+  /** @param {Place} end of an utterance that is given on as a whole */
+  #pass(end) {
+    this.#utterances.delete(end.utterance);
+    this.#end = end;
+    this.#next = {utterance: (end.utterance + 1) & 0xffff, position: 0};
   }
 
   /** Whether the next frame is there; decides where to begin while that is open. @param {Situation} situation @param {number} now */

@@ -38,6 +38,9 @@ test("utterances by number, over the end of the counter too", () => {
   sequence.take(message(1, 0, 0, true));
   sequence.take(message(0, 0, 1, true));
   assert.equal(places(sequence.release(SOUNDING, 0)), "65535:0! 0:0 0:1! 1:0!");
+  assert.deepEqual(sequence.wanted, {utterance: 1, position: FRAME});
+  sequence.take(message(2, 1, 1));
+  assert.equal(places(sequence.release(SOUNDING, 0)), "");
   assert.deepEqual(sequence.wanted, {utterance: 2, position: 0});
 });
 
