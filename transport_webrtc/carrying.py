@@ -13,6 +13,7 @@ from adaptive.control.reports import HeardReport, NetworkReport
 from .media.data_track import DataTrack
 from .messages import Refused
 from .speaker import Speaker
+from .speaking.ahead import Place
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +23,8 @@ OPENS_S: dict[Wanted, float] = {"auto": 1.0, "data": 4.0, "audio": 0.0}
 """The `speech` channel is waited for so long from connecting on; legato.js gives up after 3 s."""
 TOGETHER_S = 0.05
 """Channels of one offer are opened in one go: so long after another one it is not to be expected any more."""
+STOPS_S = 0.3
+"""For a player to say where it stopped; one that failed says nothing."""
 REPORT_S = 0.1
 """Between two reports of the path, at least."""
 
@@ -56,6 +59,8 @@ class Carrying:
         self._plan: Plan | None = None
         self._connected = False
         self._timer: asyncio.TimerHandle | None = None
+        self._leaving: tuple[Place | None, str] | None = None
+        """Where the player was last known to be while it is asked where it stopped, and why it was."""
         self._reported_at = float("-inf")
 
     def connected(self, *, channels: bool) -> None:
@@ -138,24 +143,46 @@ class Carrying:
             self.track.close()
 
     def _settle(self, carrier: Carrier, why: str) -> None:
+        if self._leaving is not None:
+            self._left()
         self._stop_waiting()
-        before = self.carrier
-        if carrier is before:
+        if carrier is self.carrier:
             return
-        self.carrier, self.why = carrier, why
-        self._speaker.carry_ahead(carrier is Carrier.DATA)
+        if self.carrier is Carrier.DATA and self.track is not None:
+            self._leave(self.track, why)
+        else:
+            self._change(carrier, why)
+
+    def _leave(self, track: DataTrack, why: str) -> None:
+        """From the data track to the audio track: the player says where it stopped, unless it is gone already."""
+        self._leaving = (track.stop(), why)
+        self._speaker.ahead.stopped = True
+        self._timer = asyncio.get_running_loop().call_later(STOPS_S if track.open else 0.0, self._left)
+
+    def _left(self) -> None:
+        self._stop_waiting()
+        leaving, self._leaving = self._leaving, None
+        if leaving is not None and self.track is not None:
+            last, why = leaving
+            self._change(Carrier.AUDIO, why, stopped_at=self.track.where() or last)
+
+    def _change(self, carrier: Carrier, why: str, *, stopped_at: Place | None = None) -> None:
+        before, self.carrier, self.why = self.carrier, carrier, why
+        self._speaker.carry_ahead(carrier is Carrier.DATA, stopped_at=stopped_at)
         self._on_carrier(carrier, before, why)
         if before is None:
             self._speaker.connected()
 
     def _lost(self, why: str) -> None:
         """The data track is gone, and does not come back on this connection."""
-        if self.track is not None:
-            self.track.close()
         if self.carrier is Carrier.DATA:
             self._settle(Carrier.AUDIO, why)
+        if self.track is not None:
+            self.track.close()
 
     def _acked(self) -> None:
+        if self._leaving is not None and self.track is not None and self.track.where() is not None:
+            self._left()
         self._speaker.ahead.follow()
         now = self._clock()
         if self.carrier is not Carrier.DATA or self.track is None or now - self._reported_at < REPORT_S:

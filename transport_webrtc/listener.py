@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import logging
 import secrets
 from collections.abc import Callable, Collection
 from typing import Any
-
-from aiortc import RTCDataChannel
 
 from adaptive.control.base import Controller
 from adaptive.control.ladder import wire_rate
 from adaptive.control.plan import Carrier, Codec, Plan, Protection
 from adaptive.control.profiles import Profile
 from adaptive.control.registry import load_controller
-from adaptive.control.reports import HeardReport, NetworkReport
+from adaptive.control.reports import NetworkReport
 from adaptive.speech.renderer import Renderer
 
 from .carrying import Carrying, Wanted
-from .control_channel import ControlChannel
+from .channels import Channels
 from .datagram_filter import LabNetwork
 from .events import Events
 from .feedback.path import PathFacts
@@ -30,7 +27,8 @@ from .media.sending import OVERHEAD_BYTES, Sending
 from .messages import Accepted, CarrierMessage, Event, Limits, Message, Refused, SayMessage, VerbMessage
 from .observer import Observer
 from .peer import Peer
-from .present import changes_as_list, plan_as_dict, reports_as_dict
+from .present import steering_as_dict
+from .reporting import Reporting
 from .settings import Settings
 from .signalling.sdp import Fragment, Offer
 from .speaker import Speaker
@@ -39,16 +37,13 @@ from .steering import Steering
 log = logging.getLogger(__name__)
 
 STEP_S = 0.2
-"""Between two plans, unless a report shows a queue of `HURRY_S`, which is answered at once."""
-HURRY_S = 0.02
+"""Between two plans, unless a report shows a queue, which is answered at once."""
 CONNECTING_S = 30.0
 """A listener that has not connected by then is closed."""
 VANISHED_S = 30.0
 """So is one of which nothing was heard for so long; ICE consent (RFC 7675) runs out in the same time."""
 NARROW = 40_000
 """bit/s on the wire; a plan of no more than that leaves little room for pings and events beside the speech."""
-HEARD_AFTER_S = 0.06
-"""Buffering that is assumed of a receiver that reports none (what libwebrtc's NetEq starts with)."""
 
 
 class Listener:
@@ -85,14 +80,6 @@ class Listener:
         self._created_at = self._clock()
         self._connected_at: float | None = None
         self._facts: PathFacts | None = None
-        self._control: ControlChannel | None = None
-        self._inbox = Inbox(
-            limits=self.limits,
-            rate=settings.max_messages_per_s,
-            clock=self._clock,
-            on_message=self.do,
-            on_refused=self.refuse,
-        )
         self._takes = {"red": False, "nack": False}
         self._closing: asyncio.Task[None] | None = None
         controller = controller or load_controller(settings.controller, profile=profile)
@@ -102,35 +89,44 @@ class Listener:
         )
         self._track = OpusAudioTrack(self._speaker.take, clock=self._clock)
         self._speaker.wake = self._track.wake
+        self._reporting = Reporting(self._steering, self._speaker, observer, hurry=self._hurry)
         self.carrying = Carrying(
             self._speaker,
             wanted=carrier,
             codecs=codecs,
             clock=self._clock,
             on_carrier=self._carried,
-            on_network=self._ahead_report,
+            on_network=self._reporting.ahead,
             on_heard=self._steering.on_heard,
         )
+        inbox = Inbox(
+            limits=self.limits,
+            rate=settings.max_messages_per_s,
+            clock=self._clock,
+            on_message=self.do,
+            on_refused=self.refuse,
+        )
+        self._channels = Channels(inbox, self.events, self.carrying, clock=self._clock)
         self._peer = Peer(
             self._track,
             ice_servers=settings.ice_servers,
             loopback=settings.loopback,
             on_state=self._peer_state,
-            on_channel=self._channel_offered,
+            on_channel=self._channels.offered,
         )
         self._loop = asyncio.create_task(self._run(), name=f"listener {self.id[:6]}")
 
     async def answer(self, offer: Offer) -> str:
         """The answer to its offer. Raises `Refused`."""
         answer, takes = await self._peer.answer(offer)
-        self._facts = PathFacts(
+        self._facts = self._channels.facts = PathFacts(
             self._peer.sender,
             element=takes.transport_wide,
             overhead=OVERHEAD_BYTES,
             clock=self._clock,
             sent_rate=lambda: self.sent.sent_rate,
-            on_network=self._network_report,
-            on_heard=self._heard_report,
+            on_network=self._reporting.network,
+            on_heard=self._reporting.heard,
             on_rtt=self._observer.round_trip,
             on_repeat=self.sent.repeated,
         )
@@ -176,24 +172,22 @@ class Listener:
     def snapshot(self) -> dict[str, Any]:
         """Its present, as `GET /v1/listen/{id}` shows it."""
         now = self._clock()
-        origin = self._origin(now)
-        plan = self._steering.plan
-        speech = self._speaker.snapshot()
-        return {
+        present = {
             "id": self.id,
             "state": self.state,
             "connected_s": None if self._connected_at is None else round(now - self._connected_at, 3),
             "profile": self.profile.name,
             "voice": self.voice,
             **self.carrying.as_dict(),
-            "plan": plan and plan_as_dict(plan, (self._steering.plan_at or now) - origin),
-            "reports": reports_as_dict(self._steering, origin),
-            "opinion": self.opinion(),
-            "heard_opinion": self.heard_opinion(),
+        }
+        steering = steering_as_dict(self._steering, now, self._origin(now))
+        speech = self._speaker.snapshot()
+        return {
+            **present,
+            **steering,
             "speaking": speech["speaking"],
             "queue": speech["queue"],
             "sent": self.sent.as_dict(),
-            "plans": changes_as_list(list(self._steering.changes), origin),
         }
 
     @property
@@ -275,8 +269,8 @@ class Listener:
             self.close_soon("nothing was heard of it any more")  # one that reports nothing is watched by ICE consent
 
     def _apply(self, plan: Plan, before: Plan | None) -> None:
-        if self._control is not None:  # before anything is told of the change
-            self._control.thin = _narrow(plan) or plan.protection != Protection()
+        if self._channels.control is not None:  # before anything is told of the change
+            self._channels.control.thin = _narrow(plan) or plan.protection != Protection()
         self._track.apply(plan)
         self.carrying.apply(plan)
         self._speaker.steer(plan)
@@ -312,52 +306,15 @@ class Listener:
         elif state in ("failed", "closed"):
             self.close_soon(f"its connection is {state}")
 
-    def _channel_offered(self, channel: RTCDataChannel) -> None:
-        if channel.label == "speech":
-            self.carrying.opened(channel)
-            return
-        if channel.label == "control" and self._control is None:
-            self._control = ControlChannel(channel, self._inbox, clock=self._clock)
-            self.events.attach(self._control.send)
-        elif channel.label == "feedback" and self._facts is not None:
-            channel.on("message", self._fed_back)
-            self._facts.attach(channel)
-        self.carrying.another_opened()
-
-    def _fed_back(self, raw: str | bytes) -> None:
-        """What comes on the feedback channel beside answers to pings."""
-        if isinstance(raw, bytes):
-            self.carrying.acknowledged(raw)
-        else:
-            self._inbox.take_again(raw)
-
     def _carried(self, carrier: Carrier, before: Carrier | None, why: str) -> None:
         log.info("Listener %s… has the %s track: %s", self.id[:6], carrier, why)
         self._steering.on_carrier(carrier, **self._takes)
         if before is not None:
             self._tell("switched", None, {"kind": "carrier", "from": before, "to": carrier, "reason": why})
 
-    def _ahead_report(self, report: NetworkReport) -> None:
-        self._steering.on_network(report)
-        self._observer.network(report)
-
-    def _network_report(self, report: NetworkReport) -> None:
-        if self.carrying.carrier is Carrier.DATA:  # the audio track rests: of the path it only knows the round trip
-            if report.rtt_s is not None:
-                self._ahead_report(NetworkReport(at=report.at, source=report.source, rtt_s=report.rtt_s))
-            return
-        self._steering.on_network(report)
-        self._observer.network(report)
-        if (one_way_s := self._steering.one_way_s) is not None:
-            buffered = self._steering.heard.buffered_s if self._steering.heard else None
-            self._speaker.heard(one_way_s + (HEARD_AFTER_S if buffered is None else buffered))
-        if report.queue_delay_s is not None and report.queue_delay_s > HURRY_S and self._closing is None:
-            self._step(report.at)
-
-    def _heard_report(self, report: HeardReport) -> None:
-        if self.carrying.carrier is Carrier.DATA:
-            return
-        self._steering.on_heard(dataclasses.replace(report, position=self._speaker.position(report.at)))
+    def _hurry(self, at: float) -> None:
+        if self._closing is None:
+            self._step(at)
 
 
 def _narrow(plan: Plan) -> bool:

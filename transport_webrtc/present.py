@@ -8,6 +8,17 @@ from adaptive.control.reports import ComputeReport, ContentReport, HeardReport
 from .steering import Change, Steering
 
 
+def steering_as_dict(steering: Steering, now: float, origin: float) -> dict[str, Any]:
+    """What is decided for a listener that connected at `origin`, and on what grounds."""
+    return {
+        "plan": steering.plan and plan_as_dict(steering.plan, (steering.plan_at or now) - origin),
+        "reports": reports_as_dict(steering, origin),
+        "opinion": steering.opinion(),
+        "heard_opinion": steering.heard_opinion(now),
+        "plans": changes_as_list(list(steering.changes), origin),
+    }
+
+
 def plan_as_dict(plan: Plan, at: float) -> dict[str, Any]:
     """`at`: seconds since the listener connected."""
     return {

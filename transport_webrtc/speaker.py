@@ -2,7 +2,6 @@
 
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -11,29 +10,21 @@ from adaptive.control.profiles import Profile
 from adaptive.control.reports import ComputeReport, ContentReport
 from adaptive.speech.renderer import ClausePrepared, Renderer, RenderEvent
 from adaptive.speech.voice import Samples
-from adaptive.ticks import to_seconds
 from adaptive.utterance import State
 from adaptive.utterance.fade import padded
 
 from .media.block import Block
 from .messages import Accepted, Limits, Refused, SayMessage
-from .speaking.admission import check_length, check_text, profile_of, voice_of
-from .speaking.ahead import PROGRESS_TICKS, Ahead
+from .speaking.admission import check_later, check_length, check_text, profile_of, voice_of
+from .speaking.ahead import Ahead, Place
 from .speaking.heard import HeardEvents
+from .speaking.past import Past
 from .speaking.reports import compute_report, content_report
 from .speaking.run_in import RunIn
 from .speaking.switches import switches
 from .speaking.tally import Tally
 from .speaking.turns import Turns
 from .speaking.utterance import Utterance
-
-REMEMBERED = 256
-"""Utterances that are over whose ids are still known, so that saying them again is harmless."""
-
-LATER_S = 60.0
-MOST_LATER = 4
-"""So many utterances may wait for a time that is more than `LATER_S` ahead: the rest of the queue is for what is said
-meanwhile."""
 
 Emit = Callable[[str, str | None, dict[str, Any]], None]
 
@@ -67,7 +58,7 @@ class Speaker:
         """What the data track took."""
         self._events = HeardEvents(self._tell, clock=clock)
         self._tally = Tally()
-        self._past: OrderedDict[str, Accepted] = OrderedDict()
+        self._past = Past()
         self._tail: tuple[Samples, str, int] | None = None
         """The last 5 ms of what was cut off, to go out with the next frame."""
         self._plan: Plan | None = None
@@ -86,17 +77,15 @@ class Speaker:
         check_length(len(message.say), self._limits.max_text_chars)
         profile = profile_of(message, self._profile)
         voice = voice_of(message, self._voice, self._renderer)
-        sounding, waiting = self._sounding, self._turns.waiting
-        if message.at > LATER_S and sum(u.not_before > self._clock() + LATER_S for u in waiting) >= MOST_LATER:
-            most = f"{MOST_LATER} utterances wait already for a time more than {LATER_S:.0f} seconds ahead"
-            raise Refused(429, f"{most}; say it again when one has ended, or nearer to its time.")
+        sounding, waiting = self.ahead.sounding, self._turns.waiting
+        check_later(message, (utterance.not_before - self._clock() for utterance in waiting))
         if message.interrupt and sounding is not None:
             self._interrupt(sounding)
         elif len(waiting) >= self._limits.max_waiting:
             raise Refused(429, f"{len(waiting)} utterances are waiting already; say it again when one has ended.")
         priority = profile.priority if message.priority is None else message.priority
-        urgent = self._cuts_in(priority, message)
-        before = 0 if urgent else len(self._everyone) - len(waiting)
+        urgent = sounding is not None and not message.at and self.ahead.yields(sounding, priority)
+        before = 0 if urgent else len(self.ahead.everyone) - len(waiting)
         place = 0 if message.interrupt else waiting.place(priority) + before
         accepted = Accepted(id=message.id or secrets.token_urlsafe(9), place=place)
         info = next((info for info in self._renderer.status().voices if info.name == voice), None)
@@ -106,28 +95,28 @@ class Speaker:
         self._turns.add(utterance, first=message.interrupt)
         self._emit("queued", accepted.id, {"position": 0, "place": place})
         if urgent and sounding is not None:
-            self._cut_into(sounding)
+            self.ahead.cut_into(sounding)
         self._turns.advance()
         self.ahead.make_way()
         return accepted
 
     def stop(self, id: str | None = None) -> None:
         """Silence: cuts off what sounds and drops what waits; with an id, that utterance alone. Raises Refused."""
-        for utterance in self._meant(id, self._everyone):
+        for utterance in self._meant(id, self.ahead.everyone):
             self._interrupt(utterance)
         self._turns.advance()
 
     def clear(self, id: str | None = None) -> None:
         """Drops what waits, or the one of it that is meant; what has its turn goes on. Raises Refused."""
-        if id is not None and self._sounding is not None and id == self._sounding.id:
+        if id is not None and self.ahead.sounding is not None and id == self.ahead.sounding.id:
             raise Refused(409, f"The utterance {id!r} has its turn already; stop it instead.")
-        for utterance in self._meant(id, self._everyone[self._sounding is not None :]):
+        for utterance in self._meant(id, self.ahead.everyone[self.ahead.sounding is not None :]):
             self._interrupt(utterance)
         self._turns.advance()
 
     def pause(self, id: str | None = None) -> None:
         """Holds what has its turn, or the utterance that is meant; those behind it wait. Raises Refused."""
-        for utterance in self._meant(id, self._everyone[:1]):
+        for utterance in self._meant(id, self.ahead.everyone[:1]):
             if not utterance.pipeline.paused:
                 if utterance in self.ahead:
                     self.ahead.recall()
@@ -136,7 +125,7 @@ class Speaker:
 
     def resume(self, id: str | None = None) -> None:
         """Ends `pause`. Raises Refused."""
-        for utterance in self._meant(id, self._everyone[:1]):
+        for utterance in self._meant(id, self.ahead.everyone[:1]):
             if utterance.pipeline.paused:
                 utterance.pipeline.resume()
                 self._tell("resumed", utterance, {})
@@ -148,12 +137,14 @@ class Speaker:
         self._turns.advance()
         self._wake_carrier()
 
-    def carry_ahead(self, on: bool) -> None:
-        """The data track takes what is said from now on, or the audio track does; nothing of it is lost or repeated."""
+    def carry_ahead(self, on: bool, *, stopped_at: Place | None = None) -> None:
+        """The data track takes what is said from now on, or the audio track does; nothing of it is lost or repeated.
+        `stopped_at`: where the player stopped, if that is known."""
         if on == self.ahead.on:
             return
         now = self._clock()
-        self.ahead.recall()
+        self.ahead.recall(stopped_at)
+        self.ahead.stopped = False
         self.ahead.on = self._turns.ahead_of_time = on
         self.ahead.quiet_until = now + self._delay_s
         current = self._turns.current
@@ -177,7 +168,10 @@ class Speaker:
             return self._run_in.block(ticks, now, utterance=current.id, start=start, paused=current.pipeline.paused)
         self._run_in.sounded(now)
         if current.pipeline.taken > start:
-            self._left(current, start, now)
+            if not current.started:
+                current.started = True
+                self._tell("started", current, {"voice": current.voice})
+            self._events.left(current, start, now, delay_s=self._delay_s)
         self._turns.advance()
         return Block(samples, current.id, start)
 
@@ -192,8 +186,8 @@ class Speaker:
         if before is None:
             return
         for data in switches(before, plan):
-            if self._sounding is not None:
-                self._tell("switched", self._sounding, data)
+            if self.ahead.sounding is not None:
+                self._tell("switched", self.ahead.sounding, data)
             else:
                 self._emit("switched", None, data)
 
@@ -208,23 +202,16 @@ class Speaker:
 
     def position(self, now: float) -> int | None:
         """Last tick heard of the utterance that sounds."""
-        sounding = self._sounding
+        sounding = self.ahead.sounding
         return None if sounding is None else sounding.position(now, self._delay_s)
 
     def snapshot(self) -> dict[str, Any]:
         """What it is doing, for the listener's snapshot."""
-        current, speaking = self._sounding, None
-        if current is not None:
-            speaking = {
-                "id": current.id,
-                "state": str(current.life.state),
-                "sounding": str(current.sounding),
-                "position": current.position(self._clock(), self._delay_s),
-                "ready_s": round(to_seconds(current.pipeline.ready), 3),
-            }
-        queue = [utterance.id for utterance in self._everyone if utterance is not current]
+        current = self.ahead.sounding
+        position = 0 if current is None else current.position(self._clock(), self._delay_s)
+        queue = [utterance.id for utterance in self.ahead.everyone if utterance is not current]
         return {
-            "speaking": speaking,
+            "speaking": current and current.as_dict(position),
             "queue": queue,
             **self._tally.as_dict(current.pipeline.stats if current else None),
         }
@@ -236,19 +223,9 @@ class Speaker:
         self.ahead.close()
         self._turns.close()
 
-    @property
-    def _everyone(self) -> list[Utterance]:
-        """In the order in which they sound."""
-        ahead = list(self.ahead)
-        return [*ahead, *(utterance for utterance in self._turns if utterance not in ahead)]
-
-    @property
-    def _sounding(self) -> Utterance | None:
-        return next(iter(self.ahead), self._turns.current)
-
     def _again(self, id: str, message: SayMessage) -> Accepted | None:
         """The answer to an id that is known."""
-        known = next((utterance for utterance in self._everyone if utterance.id == id), None)
+        known = next((utterance for utterance in self.ahead.everyone if utterance.id == id), None)
         if known is None:
             return self._past.get(id)
         if known.open and (message.say or not message.more):
@@ -261,25 +238,10 @@ class Speaker:
         """The utterance `id`, none where it is over, or `otherwise` where none was named."""
         if id is None:
             return otherwise
-        meant = [utterance for utterance in self._everyone if utterance.id == id]
+        meant = [utterance for utterance in self.ahead.everyone if utterance.id == id]
         if not meant and id not in self._past:
             raise Refused(404, f"There is no utterance {id!r} here.")
         return meant
-
-    def _left(self, utterance: Utterance, start: int, now: float) -> None:
-        """Notes what left with a frame that began at tick `start`, to be told when it is heard."""
-        end = utterance.pipeline.taken
-        if not utterance.started:
-            utterance.started = True
-            self._tell("started", utterance, {"voice": utterance.voice})
-        utterance.clock.left(now, start, end - start)
-        utterance.last_frame_s = to_seconds(end - start)
-        heard_from = now + self._delay_s
-        for tick, (name, data) in utterance.marks.until(end):
-            self._events.add(heard_from + to_seconds(max(tick - start, 0)), name, utterance, {"position": tick, **data})
-        if end // PROGRESS_TICKS != start // PROGRESS_TICKS:
-            tick = end // PROGRESS_TICKS * PROGRESS_TICKS
-            self._events.add(heard_from + to_seconds(tick - start), "progress", utterance, {"position": tick})
 
     def _told(self, utterance: Utterance, event: RenderEvent) -> None:
         if isinstance(event, ClausePrepared):
@@ -318,30 +280,13 @@ class Speaker:
         self._emit("interrupted", utterance.id, {"position": position, "heard": utterance.heard_text(position)})
         self._wake_carrier()
 
-    def _cuts_in(self, priority: int, message: SayMessage) -> bool:
-        """Whether it is so urgent that it cuts into what was sent ahead."""
-        sounding = self._sounding
-        return sounding is not None and sounding in self.ahead and priority > sounding.priority and not message.at
-
-    def _cut_into(self, utterance: Utterance) -> None:
-        """It goes on later, at the word that is not heard out."""
-        self.ahead.recall()
-        if self._turns.current is not utterance:
-            return  # it was heard out meanwhile
-        utterance.pipeline.rewind(utterance.word_at(utterance.pipeline.taken))
-        utterance.cut_into = True
-        self._turns.give_way()
-        self._tell("paused", utterance, {})
-
     def _forget(self, utterance: Utterance, state: State) -> None:
         if state is State.COMPLETED:
             utterance.life.reach(state)
         else:
             utterance.life.move(state)
         self._tally.add(state, utterance.pipeline.stats)
-        self._past[utterance.id] = utterance.accepted
-        while len(self._past) > REMEMBERED:
-            self._past.popitem(last=False)
+        self._past.add(utterance.accepted)
 
     def _tell(self, name: str, utterance: Utterance, data: dict[str, Any]) -> None:
         self._emit(name, utterance.id, {"position": utterance.position(self._clock(), self._delay_s), **data})

@@ -74,7 +74,7 @@ async def test_a_fault_of_a_handler_is_told_and_survived(server, ear, caplog, mo
             raise ZeroDivisionError
         original(report)
 
-    monkeypatch.setattr(listener._control, "_on_message", fails)
+    monkeypatch.setattr(listener._channels._inbox, "_on_message", fails)
     monkeypatch.setattr(channel, "_on_network", fails_too)
     one.send({"stop": True})
     assert "log" in (await one.told("error", status=500))["message"]

@@ -5,6 +5,7 @@ import json
 import time
 from dataclasses import dataclass, field
 from itertools import pairwise
+from statistics import median
 
 import pytest
 
@@ -219,6 +220,20 @@ async def kept(listener):
         yield numbered
 
 
+def watch(listener):
+    """The speech that the audio track takes from now on."""
+    blocks = []
+    source = listener._track._source
+
+    def watched(ticks):
+        block = source(ticks)
+        blocks.extend([block] if block is not None and block.speech else [])
+        return block
+
+    listener._track._source = watched
+    return blocks
+
+
 async def test_speech_is_heard_whole_in_order_and_told_as_it_is_heard(server, listen):
     one, player = await listen(server)
     one.send({"say": LONG, "id": "a"})
@@ -238,8 +253,9 @@ async def test_speech_is_heard_whole_in_order_and_told_as_it_is_heard(server, li
     words = [event for event in one.events if event["event"] == "word" and event["id"] == "a"]
     assert " ".join(word["text"] for word in words) == LONG
     late = [word["came"] - player.when(1, word["start"] + 1) for word in words]
-    assert max(map(abs, late)) < 0.08, late
-    assert first["came"] - player.when(1, first["ticks"]) == pytest.approx(0, abs=0.08)
+    assert median(map(abs, late)) < 0.05, late
+    assert max(map(abs, late)) < 0.25, late
+    assert first["came"] - player.when(1, first["ticks"]) == pytest.approx(0, abs=0.2)
     names = [event["event"] for event in one.events if event["event"] not in ("word", "progress", "marks")]
     assert names == ["queued", "queued", "started", "finished", "started", "finished"]
     sent = (await one.snapshot())["sent"]
@@ -302,15 +318,7 @@ async def test_pausing_is_silence_at_once_and_nothing_is_lost(server, listen):
 async def test_the_carrier_changes_amid_an_utterance_and_back(server, listen):
     one, player = await listen(server)
     listener = next(iter(server.listeners))
-    blocks = []
-    source = listener._track._source
-
-    def watched(ticks):
-        block = source(ticks)
-        blocks.extend([block] if block is not None and block.speech else [])
-        return block
-
-    listener._track._source = watched
+    blocks = watch(listener)
     one.send({"say": LONG + " " + LONG, "id": "a"})
     await played(player, 48_000)
     one.send({"carrier": "audio"})
@@ -318,7 +326,7 @@ async def test_the_carrier_changes_amid_an_utterance_and_back(server, listen):
     assert (switched["from"], switched["to"]) == ("data", "audio")
     await asyncio.sleep(1.0)
     heard = player.heard()
-    assert blocks[0].start == pytest.approx(heard, abs=1_440), "the audio track goes on where the player stopped"
+    assert blocks[0].start == pytest.approx(heard, abs=500), "the audio track goes on where the player stopped"
     starts = [block.start for block in blocks]
     assert [b - a for a, b in pairwise(starts)] == [960] * (len(starts) - 1)
     one.send({"carrier": "data"})
@@ -333,14 +341,16 @@ async def test_the_carrier_changes_amid_an_utterance_and_back(server, listen):
 
 async def test_a_player_that_goes_away_leaves_the_audio_track(server, listen):
     one, player = await listen(server)
+    blocks = watch(next(iter(server.listeners)))
     one.send({"say": LONG, "id": "a"})
     await played(player, 24_000)
     await player.close()
     player.channel.close()
     switched = await one.told("switched", kind="carrier")
     assert switched["to"] == "audio"
-    await one.told("finished", id="a", seconds=30)
-    assert (await one.snapshot())["sent"]["frames"] > 100
+    finished = await one.told("finished", id="a", seconds=30)
+    assert blocks[0].start == pytest.approx(player.heard(), abs=2_400)
+    assert blocks[-1].start + 960 >= finished["ticks"]
 
 
 async def test_what_is_said_for_later_is_there_before_its_time(serve, listen):

@@ -7,7 +7,7 @@ PROFILE = (
     "What the use wants. voice_chat, a conversation: the shortest delay comes first. narration, a story or a book:"
     " nothing may stumble, delay does not matter. navigation, instructions on the road: not a word may be lost."
 )
-CARRIER = "What carries the speech: audio, an RTP track, is all there is today; auto lets the server choose."
+CARRIER = "What carries the speech: data, sent ahead, where the client plays that; audio, an RTP track; auto chooses."
 CONTROLLERS = (
     "adaptive, which follows the network; fixed, which does not, at 24 kb/s or as told by fixed:32000 or"
     " fixed:32000+fec; or the name of an installed one."

@@ -98,6 +98,13 @@ class DataTrack:
         self._pump_at(self._clock())
         return (self.delivery.min_rtt_s or 0.0) / 2
 
+    def stop(self) -> Place | None:
+        """Everything that was sent is to be dropped, and nothing is to follow. Where the player was when what came of
+        it last left it; where it stopped it says with its next answer."""
+        last = self.where(-(self.delivery.min_rtt_s or 0.0) / 2)
+        self.flush()
+        return last
+
     def where(self, after_s: float = 0.0) -> Place | None:
         """Where the player is, or will be so long after now where nothing stops it."""
         played = self.delivery.position(self._clock() + after_s)

@@ -1,6 +1,7 @@
 """Whether a text may be said: what is wrong with it is told in a sentence, before anything is made of it."""
 
 import secrets
+from collections.abc import Iterable
 
 from adaptive.control.profiles import PROFILES, Profile
 from adaptive.speech.registry import infos
@@ -10,6 +11,11 @@ from adaptive.speech.voice import VoiceInfo
 
 from ..messages import Refused, SayMessage
 from ..sentences import shorten
+
+LATER_S = 60.0
+MOST_LATER = 4
+"""So many utterances may wait for a time that is more than `LATER_S` ahead: the rest of the queue is for what is said
+meanwhile."""
 
 
 def profile_of(message: SayMessage, default: Profile) -> Profile:
@@ -49,6 +55,13 @@ def check_text(message: SayMessage) -> None:
     """Raises Refused for a text in which there is nothing to say, unless more of it is announced."""
     if not message.more and all(c.isspace() or not c.isprintable() for c in message.say):
         raise Refused(422, "The text is empty; send at least one word to be spoken.")
+
+
+def check_later(message: SayMessage, waiting: Iterable[float]) -> None:
+    """Raises Refused for one more for a far time where enough wait; `waiting`: in how many seconds each may sound."""
+    if message.at > LATER_S and sum(seconds > LATER_S for seconds in waiting) >= MOST_LATER:
+        most = f"{MOST_LATER} utterances wait already for a time more than {LATER_S:.0f} seconds ahead"
+        raise Refused(429, f"{most}; say it again when one has ended, or nearer to its time.")
 
 
 def check_length(characters: int, most: int) -> None:

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from adaptive.speech.voice import Samples
-from adaptive.ticks import to_seconds, to_ticks
+from adaptive.ticks import to_seconds
 
+from .heard import PROGRESS_TICKS
 from .turns import Turns
 from .utterance import PREFILL, Utterance
 
-PROGRESS_TICKS = to_ticks(0.25)
-"""`progress` is told at every quarter of a second of speech."""
 SOON_S = 0.005
 """Timers wait at least so long: what is extrapolated may be a little behind what it was extrapolated for."""
 NUMBERS = 0x10000
@@ -97,6 +96,8 @@ class Ahead:
         """Speech is taken here."""
         self.quiet_until = 0.0
         """Until then what the other carrier took is still heard."""
+        self.stopped = False
+        """Nothing more is taken: the other carrier is to have it."""
         self._turns = turns
         self._clock = clock
         self._tell = tell
@@ -108,6 +109,17 @@ class Ahead:
     def __iter__(self) -> Iterator[Utterance]:
         """Utterances, each once, in the order of playing."""
         return iter(dict.fromkeys(stretch.utterance for stretch in self._stretches))
+
+    @property
+    def everyone(self) -> list[Utterance]:
+        """All that are not heard out or over, in the order in which they sound, sent ahead or not."""
+        ahead = list(self)
+        return [*ahead, *(utterance for utterance in self._turns if utterance not in ahead)]
+
+    @property
+    def sounding(self) -> Utterance | None:
+        """What sounds, or comes next, on either carrier."""
+        return next(iter(self), self._turns.current)
 
     def __contains__(self, utterance: Utterance) -> bool:
         return any(stretch.utterance is utterance for stretch in self._stretches)
@@ -121,7 +133,7 @@ class Ahead:
         """At most the next `ticks` samples of what has its turn; None where there is nothing to say at present.
         `timed`: the player can be told before which time something may not sound."""
         current, now = self._turns.current, self._clock()
-        if current is None or not self.on or (current.not_before > now and not timed):
+        if current is None or not self.on or self.stopped or (current.not_before > now and not timed):
             return None
         pipeline, start = current.pipeline, current.pipeline.taken
         before = pipeline.before(PREFILL)
@@ -152,8 +164,10 @@ class Ahead:
         return taken
 
     def follow(self, after_s: float = 0.0) -> None:
-        """Tells what was heard, with the time that is now, or what will be heard so much later."""
-        place = self.player.where(after_s) if self.player is not None else None
+        """Tells what was heard until now, or what will be heard so much later."""
+        self._follow(self.player.where(after_s) if self.player is not None else None)
+
+    def _follow(self, place: Place | None) -> None:
         if place is not None and any(stretch.number == place.number for stretch in self._stretches):
             while (stretch := self._stretches[0]).number != place.number:
                 self._reach(stretch, stretch.end)
@@ -165,11 +179,15 @@ class Ahead:
                 self._leave(stretch)
         self._arm(place)
 
-    def recall(self) -> None:
-        """Takes back what was not heard: the first utterance goes on where the player stops, those behind it wait."""
+    def recall(self, stopped_at: Place | None = None) -> None:
+        """Takes back what was not heard: the first utterance goes on where the player stops, those behind it wait.
+        Without a place the player is told to stop, and goes on until it hears of it."""
         if self.player is None or not self._stretches:
             return
-        self.follow(self.player.flush())
+        if stopped_at is None:
+            self.follow(self.player.flush())
+        else:
+            self._follow(stopped_at)
         again = list(self)
         for utterance in again:
             first = next(stretch for stretch in self._stretches if stretch.utterance is utterance)
@@ -182,7 +200,7 @@ class Ahead:
     def make_way(self) -> None:
         """What waits for its time does not hold up what may sound now."""
         current, now = self._turns.current, self._clock()
-        front = next(iter(self), current)
+        front = self.sounding
         if not self.on or front is None or front.not_before <= now:
             return
         able = current is not None and current.not_before <= now
@@ -191,6 +209,20 @@ class Ahead:
         self.recall()
         self._turns.give_way()
         self._turns.advance()
+
+    def yields(self, sounding: Utterance, priority: int) -> bool:
+        """Whether something of that priority cuts into what sounds: what was sent ahead can be taken back."""
+        return priority > sounding.priority and sounding in self
+
+    def cut_into(self, utterance: Utterance) -> None:
+        """Something urgent comes first; it goes on later, at the word that is not heard out."""
+        self.recall()
+        if self._turns.current is not utterance:
+            return  # it was heard out meanwhile
+        utterance.pipeline.rewind(utterance.word_at(utterance.pipeline.taken))
+        utterance.cut_into = True
+        self._turns.give_way()
+        self._tell("paused", utterance, {})
 
     def close(self) -> None:
         """Tells nothing any more."""

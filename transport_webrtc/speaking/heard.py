@@ -5,7 +5,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from adaptive.ticks import to_seconds, to_ticks
+
 from .utterance import Utterance
+
+PROGRESS_TICKS = to_ticks(0.25)
+"""`progress` is told at every quarter of a second of speech."""
 
 Tell = Callable[[str, Utterance, dict[str, Any]], None]
 
@@ -18,6 +23,18 @@ class HeardEvents:
         self._clock = clock
         self._due: deque[tuple[float, str, Utterance, dict[str, Any]]] = deque()
         self._timer: asyncio.TimerHandle | None = None
+
+    def left(self, utterance: Utterance, start: int, now: float, *, delay_s: float) -> None:
+        """A frame that began at tick `start` left at `now`; what is in it is told when it is heard, `delay_s` later."""
+        end = utterance.pipeline.taken
+        utterance.clock.left(now, start, end - start)
+        utterance.last_frame_s = to_seconds(end - start)
+        heard_from = now + delay_s
+        for tick, (name, data) in utterance.marks.until(end):
+            self.add(heard_from + to_seconds(max(tick - start, 0)), name, utterance, {"position": tick, **data})
+        if end // PROGRESS_TICKS != start // PROGRESS_TICKS:
+            tick = end // PROGRESS_TICKS * PROGRESS_TICKS
+            self.add(heard_from + to_seconds(tick - start), "progress", utterance, {"position": tick})
 
     def add(self, due: float, name: str, utterance: Utterance, data: dict[str, Any]) -> None:
         """Tells `name` at `due`, and never before what was added earlier."""

@@ -199,6 +199,16 @@ class Utterance:
         self.pipeline.heard(position - PREFILL)
         return position
 
+    def as_dict(self, position: int) -> dict[str, Any]:
+        """What it is doing, for the listener's snapshot."""
+        return {
+            "id": self.id,
+            "state": str(self.life.state),
+            "sounding": str(self.sounding),
+            "position": position,
+            "ready_s": round(to_seconds(self.pipeline.ready), 3),
+        }
+
     def word_at(self, position: int) -> int:
         """Where the word begins that was not heard out at `position`; `position` where that is between words."""
         words = (word for _, words in self.clauses for word in words)
