@@ -43,6 +43,8 @@ class Steering:
         self._controller = Guarded(controller, safe=Plan(rung=SAFE, tier=FIRST_TIER, reason=Reason.START))
         self._apply = apply
         self.carrier = Carrier.AUDIO
+        self._carries: tuple[Carrier, bool, bool] | None = None
+        """What the controller was told last."""
         self._judged = 0
         """Packets of which it is known whether they were lost."""
         self.loss: float | None = None
@@ -77,6 +79,9 @@ class Steering:
         if carrier is not self.carrier:
             self.heard = None  # a lead is no delay, nor is a delay a lead
         self.carrier = carrier
+        if (carrier, red, nack) == self._carries:
+            return
+        self._carries = carrier, red, nack
         self._controller.on_carrier(carrier, red=red, nack=nack)
 
     def on_heard(self, report: HeardReport) -> None:
