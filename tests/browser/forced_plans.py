@@ -5,7 +5,7 @@ from adaptive.control.plan import Plan, Reason, Rung
 from adaptive.control.profiles import Profile
 
 HOLD_S = 1.0
-LOWEST, _, SAFE, _, FAIR, _, GOOD, _ = RUNGS
+LOWEST, _, SAFE, _, FAIR, _, _, GOOD, _ = RUNGS
 WAY: tuple[tuple[Rung, str], ...] = (
     (GOOD, "full"),
     (LOWEST, "light"),

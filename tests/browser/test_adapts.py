@@ -42,7 +42,7 @@ def longest_silence_s(samples) -> float:
 
 def test_bitrate_bandwidth_and_tier_follow_the_network_down_and_up(server, listen: Callable) -> None:
     ear = listen(server)
-    ear.open("voice=joe")
+    ear.open("voice=joe&carrier=audio")
     ear.page.click("#examples button:has-text('One minute')")
     ear.press("#play")
     ear.wait("sounding", within_s=10)

@@ -175,7 +175,7 @@ def speaking(inside: tuple[Inside, list[Steered]], listen: Callable) -> Iterator
     """Connected, settled, and sounding."""
     server, controllers = inside
     ear = listen(server)
-    ear.open("voice=tone&buffer=250")
+    ear.open("voice=tone&buffer=250&carrier=audio")
     scene = Speaking(ear, server, controllers[0])
     server.do(lambda: server.listener.network.watch(scene.sent))
     server.network(down=HALFWAY, up=HALFWAY)

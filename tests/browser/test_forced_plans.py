@@ -30,7 +30,7 @@ def plugins(tmp_path: Path) -> Path:
 def test_changing_plans_on_a_clean_network_conceals_nothing(serve, plugins, listen: Callable, undisturbed) -> None:
     server = serve(plugins=plugins, controller="forced", voices="joe", voice="joe", token="let me in")
     ear = listen(server)
-    ear.open()
+    ear.open("carrier=audio")
     shares: list[float] = []
     seen: list[dict[str, Any]] = []
 
