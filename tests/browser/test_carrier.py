@@ -24,7 +24,7 @@ JOIN = """async (options) => {
   const {connect} = await import("/static/legato.js");
   globalThis.told = [];
   globalThis.listener = connect({url: "/", voice: "tone", ...options});
-  for (const name of ["carrier", "queued", "error"]) {
+  for (const name of ["carrier", "queued", "audible", "finished", "error"]) {
     listener.addEventListener(name, ({detail}) => told.push({name, ...detail}));
   }
   await listener.connected;
@@ -105,3 +105,30 @@ def test_what_was_said_goes_again_until_the_server_answers(join: Callable) -> No
     repeats = [message["say"] for message in page.evaluate("sent.feedback") if "say" in message]
     assert {"id": lost, "say": "Hello."} in repeats
     assert len(repeats) <= 3
+
+
+def test_what_is_sent_ahead_before_a_tap_is_heard_from_its_beginning(server, listen: Callable) -> None:
+    page = listen(server, autoplay=False).page
+    # By the page itself: what playwright evaluates counts as a person's doing.
+    page.add_init_script(
+        f"""addEventListener("DOMContentLoaded", () => {{
+          ({JOIN})({{carrier: "data"}}).then(() => {{
+            listener.addEventListener("queued", () => setTimeout(() => console.info("audible", listener.audible), 900));
+            listener.say("one two three");
+          }});
+        }});"""
+    )
+    with page.expect_console_message(lambda message: message.text.startswith("audible")) as said:
+        page.goto(f"{server.url}static/style.css")
+    assert said.value.text == "audible false"
+    page.wait_for_function("listener.stats().then(({player}) => player.buffered_ms > 100)")
+    page.wait_for_timeout(500)
+    stats = page.evaluate("listener.stats().then(({player}) => player)")
+    assert (stats["state"], stats["played"]) == ("suspended", 0)
+    page.evaluate("addEventListener('click', () => listener.play())")
+    page.mouse.click(10, 10)
+    finished = told(page, "finished")[0]
+    stats = page.evaluate("listener.stats().then(({player}) => player)")
+    assert stats["played"] == finished["position"] > 20_000
+    assert (stats["concealed_ticks"], stats["starved_s"]) == (0, 0)
+    assert page.evaluate("listener.audible")
