@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any, Literal
 
 from aiortc import RTCDataChannel
@@ -23,6 +24,9 @@ OPENS_S: dict[Wanted, float] = {"auto": 1.0, "data": 4.0, "audio": 0.0}
 """The `speech` channel is waited for so long from connecting on; legato.js gives up after 3 s."""
 TOGETHER_S = 0.05
 """Channels of one offer are opened in one go: so long after another one it is not to be expected any more."""
+RESTING_GAP_S = 1.0
+"""Between packets of silence on the audio track while the data track carries: five a second would be a fifth of what
+a path at 12 kb/s delivers."""
 STOPS_S = 0.3
 """For a player to say where it stopped; one that failed says nothing."""
 REPORT_S = 0.1
@@ -115,11 +119,20 @@ class Carrying:
         else:
             self._wanted = "audio" if carrier is Carrier.AUDIO else self._wanted
 
+    def expect_loss(self, loss: float) -> None:
+        """So much is lost on the way to the listener, 0..1, by what the audio track's packets showed."""
+        if self.track is not None:
+            self.track.delivery.expect_loss(loss)
+
     def apply(self, plan: Plan) -> None:
         """The plan under which the next frame is encoded."""
         self._plan = plan
         if self.track is not None:
             self.track.apply(plan)
+
+    def audio_plan(self, plan: Plan) -> Plan:
+        """The plan for the audio track: where it rests it is only kept alive."""
+        return replace(plan, idle_gap_s=RESTING_GAP_S) if plan.carrier is Carrier.DATA else plan
 
     @property
     def lead_s(self) -> float | None:

@@ -260,6 +260,8 @@ class Listener:
         plan = self._steering.step(
             now, compute=self._speaker.compute_report(now), content=self._speaker.content_report(now)
         )
+        if (loss := self._steering.loss) is not None:
+            self.carrying.expect_loss(loss)
         if self._facts is not None:
             self._facts.tick(now, narrow=_narrow(plan))
         if self._connected_at is None:
@@ -271,7 +273,7 @@ class Listener:
     def _apply(self, plan: Plan, before: Plan | None) -> None:
         if self._channels.control is not None:  # before anything is told of the change
             self._channels.control.thin = _narrow(plan) or plan.protection != Protection()
-        self._track.apply(plan)
+        self._track.apply(self.carrying.audio_plan(plan))
         self.carrying.apply(plan)
         self._speaker.steer(plan)
         self._ask(plan)

@@ -220,6 +220,10 @@ class Delivery:
         """Bit/s on the wire, overhead included, that arrived: the best lately."""
         return self._sending.pacing.path.rate
 
+    def expect_loss(self, loss: float) -> None:
+        """What others measured of the path, 0..1: the first messages go with as many copies as that needs."""
+        self._sending.sent.expect(loss)
+
     @property
     def loss(self) -> float | None:
         """Share of messages that were lost, lately, 0..1."""

@@ -10,6 +10,8 @@ from .wire import Ack
 
 FORGOTTEN_S = 4.0
 """A message declared lost may still turn up so long after it was sent."""
+FEW = 20
+"""Messages of whose fate less is learnt than from whoever measured the path before."""
 LOSS_MEMORY = 64
 """Messages that the share of loss is taken over."""
 
@@ -67,9 +69,14 @@ class Transmissions:
         self.sent_bytes = 0
         self._number = 0
         self._sent: dict[int, _Sent] = {}
-        self._known = 0
-        """Messages whose fate is known."""
+        self._known = self._expected = 0
+        """Messages whose fate is known, and those that an expectation stands for."""
         self._fates: deque[tuple[int, bool]] = deque(maxlen=256)
+
+    def expect(self, loss: float) -> None:
+        """So much is lost on this path, 0..1, by what others measured: counts until enough of these messages tell."""
+        if self._known < FEW:
+            self.loss, self._expected = loss, FEW
 
     def next(self) -> int:
         """A fresh number, modulo 2^16, for a message that nobody waits for."""
@@ -150,4 +157,4 @@ class Transmissions:
         self._known += 1
         self._fates.append((number, lost))
         before = self.loss or 0.0
-        self.loss = before + (lost - before) / min(self._known, LOSS_MEMORY)
+        self.loss = before + (lost - before) / min(self._known + self._expected, LOSS_MEMORY)

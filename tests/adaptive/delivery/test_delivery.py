@@ -160,3 +160,18 @@ def test_a_new_path_gets_everything_that_was_on_the_old_one(ride: Any, link: Any
     heard = ride(link(delay_ms=50), link(delay_ms=50), starts=((0.0, 8.0),), lead_s=3.0, events={2.0: move}).run(10)
     assert heard.player.whole == [1]
     assert (heard.player.concealed, heard.player.starved_s) == (0, 0.0)
+
+
+
+def test_a_path_that_others_know_to_be_lossy_gets_more_copies_from_the_first_message_on() -> None:
+    def sent(loss: float | None) -> int:
+        delivery = Delivery()
+        if loss is not None:
+            delivery.expect_loss(loss)
+            assert delivery.loss == loss
+        for number in range(3):
+            delivery.add(frame(number))
+        return sum(len(speech(delivery, now / 100)) for now in range(12))
+
+    assert sent(None) == sent(0.02) == 2
+    assert (sent(0.1), sent(0.2), sent(0.4)) == (3, 4, 5)
