@@ -19,9 +19,11 @@ LONGEST_TIMEOUT_S = 1.0
 """Of the timer T3. aiortc measures round trips on chunks that were acknowledged long before; and a shorter one than
 stock allows expires in vain on slow links (measured)."""
 FORWARD_GAP_S = 0.1
-"""Between two FORWARD-TSN (RFC 3758), which stock sends with every SACK until one is answered."""
-SACK_GAP_S = 0.15
-"""Between two SACKs; a peer waits at least 400 ms before it takes something as lost (dcSCTP, rto_min)."""
+"""Between two FORWARD-TSN (RFC 3758), which stock sends with every SACK until one is answered; and a round trip, before
+which none can be answered, but no longer than `LONGEST_TIMEOUT_S`."""
+SACK_GAP_S, NARROW_SACK_GAP_S = 0.15, 0.8
+"""Between two SACKs; a peer waits at least 400 ms before it takes something as lost (dcSCTP, rto_min). On a narrow path,
+where it waits longer, they would take as much as the speech: each has 93 bytes on the wire."""
 
 NEEDED = (
     ("_update_rto", ("R",), "the timeout of data channels is limited there"),
@@ -30,30 +32,31 @@ NEEDED = (
     ("_update_advanced_peer_ack_point", (), "what was given up on data channels is told there"),
 )
 """Methods, their parameters, and why they are needed."""
-NEEDED_ATTRIBUTES = ("_rto", "_cwnd", "_forward_tsn_chunk", "_sack_needed", "_association_state")
+NEEDED_ATTRIBUTES = ("_rto", "_srtt", "_cwnd", "_forward_tsn_chunk", "_sack_needed", "_association_state")
 
 
-def keep_out_of_the_way(sctp: RTCSctpTransport) -> None:
-    """Tunes one association, before or while it is used; call it once."""
+def keep_out_of_the_way(sctp: RTCSctpTransport) -> Callable[[bool], None]:
+    """Tunes one association, before or while it is used; call it once. Returns what is told whether the path is
+    narrow."""
     _limit_timeout(sctp)
     _space_forwards(sctp)
-    _space_sacks(sctp)
+    return _space_sacks(sctp)
 
 
 class _Spaced:
     """Runs something at most once in so many seconds, at once where the last time is long enough ago."""
 
     def __init__(self, gap_s: float, run: Callable[[], Awaitable[None]]) -> None:
-        self._gap_s = gap_s
+        self.gap_s = gap_s
         self._run = run
         self._at = float("-inf")
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def early(self) -> bool:
-        """Whether it is too soon; it is then run in time."""
+    def early(self, *, least_s: float = 0.0) -> bool:
+        """Whether it is too soon, also by another measure; it is then run in time."""
         loop = asyncio.get_running_loop()
-        wait = self._at + self._gap_s - loop.time()
+        wait = self._at + max(self.gap_s, least_s) - loop.time()
         if wait > 0 and self._timer is None:
             self._timer = loop.call_later(wait, self._late)
         return wait > 0
@@ -97,7 +100,7 @@ def _space_forwards(sctp: RTCSctpTransport) -> None:
     async def transmitted() -> None:
         sctp._cwnd = max(sctp._cwnd, WINDOW_BYTES)
         if sctp._forward_tsn_chunk is not None:
-            if spaced.early():
+            if spaced.early(least_s=min(sctp._srtt or 0.0, LONGEST_TIMEOUT_S)):
                 sctp._forward_tsn_chunk = None
             else:
                 spaced.done()
@@ -106,7 +109,7 @@ def _space_forwards(sctp: RTCSctpTransport) -> None:
     sctp._transmit = transmitted  # type: ignore[method-assign]
 
 
-def _space_sacks(sctp: RTCSctpTransport) -> None:
+def _space_sacks(sctp: RTCSctpTransport) -> Callable[[bool], None]:
     send: Callable[[], Awaitable[None]] = sctp._send_sack
 
     async def again() -> None:
@@ -122,4 +125,8 @@ def _space_sacks(sctp: RTCSctpTransport) -> None:
             spaced.done()
             await send()
 
+    def narrow(is_narrow: bool) -> None:
+        spaced.gap_s = NARROW_SACK_GAP_S if is_narrow else SACK_GAP_S
+
     sctp._send_sack = sent  # type: ignore[method-assign]
+    return narrow

@@ -271,6 +271,7 @@ class Listener:
             self.close_soon("nothing was heard of it any more")  # one that reports nothing is watched by ICE consent
 
     def _apply(self, plan: Plan, before: Plan | None) -> None:
+        self._peer.narrow(_narrow(plan))
         if self._channels.control is not None:  # before anything is told of the change
             self._channels.control.thin = _narrow(plan) or plan.protection != Protection()
         self._track.apply(self.carrying.audio_plan(plan))

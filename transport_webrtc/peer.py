@@ -45,6 +45,8 @@ class Peer:
         self._loopback = loopback
         self._ufrag = ""
         self._candidates = 0
+        self.narrow: Callable[[bool], None] = lambda is_narrow: None
+        """Is told whether the path is narrow, once the offer is answered."""
         self.pc = RTCPeerConnection(RTCConfiguration(iceServers=[_server(server) for server in ice_servers]))
         transceiver = self.pc.addTransceiver(track, "sendonly")
         transceiver.setCodecPreferences(
@@ -67,7 +69,7 @@ class Peer:
             await self.pc.setRemoteDescription(RTCSessionDescription(sdp=text, type="offer"))
             if self.pc.sctp is not None:
                 aiortc_private.outlive_messages(self.pc.sctp)
-                aiortc_sctp.keep_out_of_the_way(self.pc.sctp)
+                self.narrow = aiortc_sctp.keep_out_of_the_way(self.pc.sctp)
             aiortc_private.send_as(self._transceiver, found.primary)
             for transceiver in self.pc.getTransceivers():
                 if transceiver.sender is not self.sender:

@@ -30,7 +30,7 @@ class Line:
         self.server.on("datachannel", lambda channel: setattr(self, channel.label, channel))
         await self.client.setLocalDescription(await self.client.createOffer())
         await self.server.setRemoteDescription(self.client.localDescription)
-        aiortc_sctp.keep_out_of_the_way(self.server.sctp)
+        self.narrow = aiortc_sctp.keep_out_of_the_way(self.server.sctp)
         self._watch(self.server.sctp)
         await self.server.setLocalDescription(await self.server.createAnswer())
         self.network = LabNetwork(self.server)
@@ -144,3 +144,14 @@ def test_a_missing_name_is_told(monkeypatch) -> None:
     monkeypatch.setattr(aiortc_sctp, "NEEDED_ATTRIBUTES", ("_window_of_the_moon",))
     with pytest.raises(aiortc_private.UnsupportedAiortc, match="_window_of_the_moon"):
         aiortc_private.check()
+
+
+async def test_on_a_narrow_path_they_are_rarer_still(line) -> None:
+    line.narrow(True)
+    client = line.client.sctp
+    for _ in range(60):
+        for stream, channel in client._data_channels.items():
+            if channel.label == "feedback":
+                await client._send(stream, 53, b"ack", max_retransmits=0, ordered=False)
+        await asyncio.sleep(0.02)
+    assert 1 <= len([kind for _, kind in line.chunks if kind is SackChunk]) <= 4
