@@ -9,6 +9,8 @@ from .transmissions import Kept
 
 COPY_AFTER_S = 0.02
 """Between a message and its copy: bursts of loss are shorter than this at the rates speech starts with."""
+SOON_S = 0.04
+"""The same, at most, on a path known to lose much: there a copy is needed more often than not, and in time."""
 START_TICKS = to_ticks(0.3)
 """Of what a player waits for go with copies, since nothing is ahead yet."""
 ROUND_S = 0.1
@@ -53,9 +55,10 @@ class Repair:
     def copy(self, now: float, frames: Sequence[Kept], count: int, *, due_s: float) -> None:
         """They go again `count` times before they are needed in `due_s`, unless they are known to have arrived by then.
 
-        As late as is still useful: most copies are then never sent.
+        As late as is still useful where there is one, as most are then never sent; soon where there are more.
         """
         step_s = max(COPY_AFTER_S, (due_s - COPY_AFTER_S) / count)
+        step_s = step_s if count == 1 else min(SOON_S, step_s)
         for turn in range(1, count + 1):
             heapq.heappush(self._copies, (now + turn * step_s, frames[0].place, frames))
 
