@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Awaitable, Callable
 
 from aiortc import RTCSctpTransport
@@ -22,23 +23,33 @@ FORWARD_GAP_S = 0.1
 """Between two FORWARD-TSN (RFC 3758), which stock sends with every SACK until one is answered; and a round trip, before
 which none can be answered, but no longer than `LONGEST_TIMEOUT_S`."""
 SACK_GAP_S, NARROW_SACK_GAP_S = 0.15, 0.8
-"""Between two SACKs; a peer waits at least 400 ms before it takes something as lost (dcSCTP, rto_min). On a narrow path,
-where it waits longer, they would take as much as the speech: each has 93 bytes on the wire."""
+"""Between two SACKs; a peer waits at least 400 ms before it takes something as lost (dcSCTP, rto_min). On a narrow
+path, where it waits longer, they would take as much as the speech: each has 93 bytes on the wire."""
 
 NEEDED = (
     ("_update_rto", ("R",), "the timeout of data channels is limited there"),
     ("_transmit", (), "the window of data channels is kept open there"),
     ("_send_sack", (), "acknowledgements of data channels are spaced there"),
     ("_update_advanced_peer_ack_point", (), "what was given up on data channels is told there"),
+    ("_t3_expired", (), "what arrived is kept from going again there"),
 )
 """Methods, their parameters, and why they are needed."""
-NEEDED_ATTRIBUTES = ("_rto", "_srtt", "_cwnd", "_forward_tsn_chunk", "_sack_needed", "_association_state")
+NEEDED_ATTRIBUTES = (
+    "_rto",
+    "_srtt",
+    "_cwnd",
+    "_forward_tsn_chunk",
+    "_sack_needed",
+    "_association_state",
+    "_sent_queue",
+)
 
 
 def keep_out_of_the_way(sctp: RTCSctpTransport) -> Callable[[bool], None]:
     """Tunes one association, before or while it is used; call it once. Returns what is told whether the path is
     narrow."""
     _limit_timeout(sctp)
+    _pass_over_what_arrived(sctp)
     _space_forwards(sctp)
     return _space_sacks(sctp)
 
@@ -83,6 +94,35 @@ def _limit_timeout(sctp: RTCSctpTransport) -> None:
         sctp._rto = min(sctp._rto, LONGEST_TIMEOUT_S)
 
     sctp._update_rto = limited  # type: ignore[method-assign]
+
+
+def _pass_over_what_arrived(sctp: RTCSctpTransport) -> None:
+    """What the peer has is neither sent again nor waited for.
+
+    Stock sends all of it again when T3 expires, and moves the peer over one hole of what was given up a round trip,
+    so that at 20 % loss the holes pile up and T3 expires every second (measured: 130 kb/s of nothing but that).
+    """
+    advance: Callable[[], None] = sctp._update_advanced_peer_ack_point
+    expired: Callable[[], None] = sctp._t3_expired
+
+    def advanced() -> None:
+        queue = sctp._sent_queue
+        settled = list(itertools.takewhile(lambda chunk: chunk._abandoned or chunk._acked, queue))
+        while settled and not settled[-1]._abandoned:
+            settled.pop()
+        for _ in settled:
+            queue.popleft()
+        queue.extendleft(chunk for chunk in reversed(settled) if chunk._abandoned)
+        advance()
+
+    def expire() -> None:
+        expired()
+        for chunk in sctp._sent_queue:
+            if chunk._acked:
+                chunk._retransmit = False
+
+    sctp._update_advanced_peer_ack_point = advanced  # type: ignore[method-assign]
+    sctp._t3_expired = expire  # type: ignore[method-assign]
 
 
 def _space_forwards(sctp: RTCSctpTransport) -> None:

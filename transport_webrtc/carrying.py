@@ -25,8 +25,8 @@ OPENS_S: dict[Wanted, float] = {"auto": 1.0, "data": 4.0, "audio": 0.0}
 TOGETHER_S = 0.05
 """Channels of one offer are opened in one go: so long after another one it is not to be expected any more."""
 RESTING_GAP_S = 1.0
-"""Between packets of silence on the audio track while the data track carries: five a second would be a fifth of what
-a path at 12 kb/s delivers."""
+"""Between packets of silence on the audio track while the data track carries speech: five a second would be a fifth of
+what a path at 12 kb/s delivers."""
 STOPS_S = 0.3
 """For a player to say where it stopped; one that failed says nothing."""
 REPORT_S = 0.1
@@ -70,10 +70,10 @@ class Carrying:
     def connected(self, *, channels: bool) -> None:
         """The connection stands; `channels`: the client offered data channels."""
         self._connected = True
-        if self.track is not None:
-            self._settle(Carrier.DATA, "The client offers a data track.")
-        elif self._wanted == "audio":
+        if self._wanted == "audio":
             self._settle(Carrier.AUDIO, "The audio track was asked for.")
+        elif self.track is not None:
+            self._settle(Carrier.DATA, "The client offers a data track.")
         elif not channels:
             self._settle(Carrier.AUDIO, "The client offers no data track.")
         else:
@@ -114,10 +114,9 @@ class Carrying:
         """The client asks for that carrier. Raises Refused."""
         if carrier is Carrier.DATA and (self.track is None or not self.track.open):
             raise Refused(409, "This listener has no data track: offer a channel named 'speech', or ask for audio.")
+        self._wanted = "audio" if carrier is Carrier.AUDIO else "data"  # also of a channel that opens late
         if self._connected:
             self._settle(carrier, "The client asked for it.")
-        else:
-            self._wanted = "audio" if carrier is Carrier.AUDIO else self._wanted
 
     def expect_loss(self, loss: float) -> None:
         """So much is lost on the way to the listener, 0..1, by what the audio track's packets showed."""
@@ -131,8 +130,9 @@ class Carrying:
             self.track.apply(plan)
 
     def audio_plan(self, plan: Plan) -> Plan:
-        """The plan for the audio track: where it rests it is only kept alive."""
-        return replace(plan, idle_gap_s=RESTING_GAP_S) if plan.carrier is Carrier.DATA else plan
+        """The plan for the audio track: while the other carries speech it is only kept alive."""
+        busy = plan.carrier is Carrier.DATA and self._speaker.ahead.sounding is not None
+        return replace(plan, idle_gap_s=RESTING_GAP_S) if busy else plan
 
     @property
     def lead_s(self) -> float | None:

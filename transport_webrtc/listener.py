@@ -13,7 +13,6 @@ from adaptive.control.ladder import wire_rate
 from adaptive.control.plan import Carrier, Codec, Plan, Protection
 from adaptive.control.profiles import Profile
 from adaptive.control.registry import load_controller
-from adaptive.control.reports import NetworkReport
 from adaptive.speech.renderer import Renderer
 
 from .carrying import Carrying, Wanted
@@ -32,7 +31,7 @@ from .reporting import Reporting
 from .settings import Settings
 from .signalling.sdp import Fragment, Offer
 from .speaker import Speaker
-from .steering import Steering
+from .steering import Steered, Steering
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +45,7 @@ NARROW = 40_000
 """bit/s on the wire; a plan of no more than that leaves little room for pings and events beside the speech."""
 
 
-class Listener:
+class Listener(Steered):
     """Made for one offer. Everything happens on the event loop that made it."""
 
     def __init__(
@@ -196,32 +195,9 @@ class Listener:
         return self._clock() - self._created_at
 
     @property
-    def plan(self) -> Plan | None:
-        """The one that holds."""
-        return self._steering.plan
-
-    @property
-    def network_report(self) -> NetworkReport | None:
-        """The newest that had a fact in it."""
-        return self._steering.network
-
-    @property
-    def loss(self) -> float | None:
-        """Share of packets lost before any repair, over about 3 s of speech."""
-        return self._steering.loss
-
-    @property
     def sent(self) -> Sending:
         """Counts of what it was sent."""
         return self._track.stats
-
-    def opinion(self) -> float | None:
-        """What it is expected to think of the sound, on the scale of G.107.2; None before anything is known."""
-        return self._steering.opinion()
-
-    def heard_opinion(self) -> float | None:
-        """What it heard was worth by estimate, on the same scale, delay aside; None where that is not known."""
-        return self._steering.heard_opinion(self._clock())
 
     async def close(self, reason: str) -> None:
         """Ends it; returns when nothing is left. `reason` is for the log."""
@@ -260,6 +236,7 @@ class Listener:
         plan = self._steering.step(
             now, compute=self._speaker.compute_report(now), content=self._speaker.content_report(now)
         )
+        self._track.apply(self.carrying.audio_plan(plan))
         if (loss := self._steering.loss) is not None:
             self.carrying.expect_loss(loss)
         if self._facts is not None:
@@ -274,7 +251,6 @@ class Listener:
         self._peer.narrow(_narrow(plan))
         if self._channels.control is not None:  # before anything is told of the change
             self._channels.control.thin = _narrow(plan) or plan.protection != Protection()
-        self._track.apply(self.carrying.audio_plan(plan))
         self.carrying.apply(plan)
         self._speaker.steer(plan)
         self._ask(plan)

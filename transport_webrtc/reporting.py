@@ -35,7 +35,8 @@ class Reporting:
 
     def network(self, report: NetworkReport) -> None:
         """From the audio track, or from the pings beside it."""
-        if self._steering.carrier is Carrier.DATA:  # the audio track rests: of the path it only knows the round trip
+        if self._steering.carrier is Carrier.DATA:  # the audio track rests, and little of the path is seen there
+            self._steering.note_loss(report)
             if report.rtt_s is not None:
                 self.ahead(NetworkReport(at=report.at, source=report.source, rtt_s=report.rtt_s))
             return

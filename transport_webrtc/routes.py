@@ -58,7 +58,8 @@ def api_router(settings: Settings, listeners: Listeners, renderer: Renderer) -> 
 
     @router.post("/listen/{listener_id}/speak")
     async def speak(request: Request, listener_id: str) -> Response:
-        """Speaks `{"say": "text"}`; also takes id, more, voice, speed, profile, priority, interrupt, at and keep."""
+        """Speaks `{"say": "text"}`; also takes id, more, voice, speed, profile, carrier, priority, interrupt, at,
+        keep."""
         listener = listeners.get(listener_id)
         message = await _message(request, settings, listeners, listener_id)
         if not isinstance(message, SayMessage):
@@ -67,7 +68,8 @@ def api_router(settings: Settings, listeners: Listeners, renderer: Renderer) -> 
 
     @router.post("/listen/{listener_id}/control")
     async def control(request: Request, listener_id: str) -> Response:
-        """`{"stop": true}`, pause, resume or clear, with an utterance's id or without."""
+        """`{"stop": true}`, pause, resume or clear, with an utterance's id or without; `{"carrier": "audio"}`, or
+        data."""
         listener = listeners.get(listener_id)
         accepted = listener.do(await _message(request, settings, listeners, listener_id))
         return JSONResponse({"done": True} if accepted is None else accepted.as_dict())

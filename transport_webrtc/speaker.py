@@ -88,10 +88,8 @@ class Speaker:
         before = 0 if urgent else len(self.ahead.everyone) - len(waiting)
         place = 0 if message.interrupt else waiting.place(priority) + before
         accepted = Accepted(id=message.id or secrets.token_urlsafe(9), place=place)
-        info = next((info for info in self._renderer.status().voices if info.name == voice), None)
-        utterance = Utterance(
-            message=message, accepted=accepted, profile=profile, voice=voice, info=info, now=self._clock()
-        )
+        info, now = next((info for info in self._renderer.status().voices if info.name == voice), None), self._clock()
+        utterance = Utterance(message=message, accepted=accepted, profile=profile, voice=voice, info=info, now=now)
         self._turns.add(utterance, first=message.interrupt)
         self._emit("queued", accepted.id, {"position": 0, "place": place})
         if urgent and sounding is not None:

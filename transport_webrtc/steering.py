@@ -66,13 +66,17 @@ class Steering:
         """Passes a report on."""
         if report.rtt_s is not None or report.loss is not None:
             self.network = report
+        self.note_loss(report)
+        if report.lost_mask is not None:
+            self._fates.extend(lost for lost in report.lost_mask if lost is not None)
+        self._controller.on_network(report)
+
+    def note_loss(self, report: NetworkReport) -> None:
+        """Counts what was lost, also where the controller is not to hear of it."""
         if report.loss is not None and report.packets:
             self._judged += report.packets
             share = min(1.0, report.packets / min(self._judged, LOSS_MEMORY))
             self.loss = (1 - share) * (self.loss or 0.0) + share * report.loss
-        if report.lost_mask is not None:
-            self._fates.extend(lost for lost in report.lost_mask if lost is not None)
-        self._controller.on_network(report)
 
     def on_carrier(self, carrier: Carrier, *, red: bool, nack: bool) -> None:
         """What carries the speech; which protection the listener takes on the audio track."""
@@ -145,3 +149,33 @@ class Steering:
             self.changes.append(Change(at=now, plan=plan))
             self._apply(plan, before)
         return plan
+
+
+class Steered:
+    """What others may know of somebody that a controller steers."""
+
+    _steering: Steering
+    _clock: Callable[[], float]
+
+    @property
+    def plan(self) -> Plan | None:
+        """The one that holds."""
+        return self._steering.plan
+
+    @property
+    def network_report(self) -> NetworkReport | None:
+        """The newest that had a fact in it."""
+        return self._steering.network
+
+    @property
+    def loss(self) -> float | None:
+        """Share of packets lost before any repair, over about 3 s of speech."""
+        return self._steering.loss
+
+    def opinion(self) -> float | None:
+        """What it is expected to think of the sound, on the scale of G.107.2; None before anything is known."""
+        return self._steering.opinion()
+
+    def heard_opinion(self) -> float | None:
+        """What it heard was worth by estimate, on the same scale, delay aside; None where that is not known."""
+        return self._steering.heard_opinion(self._clock())

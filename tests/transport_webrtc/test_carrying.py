@@ -448,6 +448,19 @@ async def test_a_listener_without_a_player_stays_on_the_audio_track(server, ear,
         assert "speech" in (await one.told("error"))["message"]
 
 
+async def test_a_data_track_that_opens_after_the_client_gave_it_up_is_left_alone(server, ear):
+    one = ear(server)
+    await one.connect("/v1/listen?carrier=data")
+    one.send({"carrier": "audio"})
+    one.send({"say": "Still here.", "id": "a"})
+    player = Player(one)
+    await one.told("finished", id="a")
+    await player.close()
+    assert player.channel.readyState == "open"
+    assert not player.heard()
+    assert (await one.snapshot())["carrier"] == "audio"
+
+
 async def test_auto_takes_the_data_track_where_there_is_one(server, listen):
     one, player = await listen(server, "")
     one.send({"say": "Which way?", "id": "a"})
