@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from aiortc import RTCConfiguration, RTCPeerConnection
-from aiortc.rtcsctptransport import ForwardTsnChunk, SackChunk
+from aiortc.rtcsctptransport import DataChunk, ForwardTsnChunk, SackChunk
 
 from transport_webrtc import aiortc_private, aiortc_sctp
 from transport_webrtc.aiortc_sctp import FORWARD_GAP_S, SACK_GAP_S, WINDOW_BYTES
@@ -44,7 +44,6 @@ class Line:
 
         async def sent(chunk):
             self.chunks.append((time.monotonic(), type(chunk)))
-            assert self.server.sctp._rto <= 1.0
             await send(chunk)
 
         sctp._send_chunk = sent
@@ -84,9 +83,45 @@ async def test_loss_neither_stops_nor_slows_what_is_sent(line) -> None:
     assert len(times) > 200 * 0.6
     assert max(b - a for a, b in pairwise(times)) < 0.45
     assert line.server.sctp._cwnd >= WINDOW_BYTES
+    assert line.server.sctp._rto <= 1.0
     forwards = line.gaps(ForwardTsnChunk)
     assert len(forwards) > 5, "what is given up is told"
     assert min(forwards) > FORWARD_GAP_S - 0.02
+
+
+def outstanding(sctp, fates):
+    """Chunks as a peer that answers with gaps leaves them: g(iven up), a(rrived) or w(aiting)."""
+    for offset, fate in enumerate(fates, start=1):
+        chunk = DataChunk()
+        chunk.tsn, chunk.user_data, chunk.stream_id, chunk.stream_seq = sctp._last_sacked_tsn + offset, b"x", 1, offset
+        chunk._book_size, chunk._misses, chunk._sent_count, chunk._sent_time = 1, 0, 1, time.time()
+        chunk._abandoned, chunk._acked, chunk._retransmit = fate == "g", fate == "a", False
+        chunk._max_retransmits = chunk._expiry = None
+        sctp._sent_queue.append(chunk)
+
+
+@pytest.mark.parametrize(
+    ("fates", "passed", "left"),
+    [("aagaagaaw", 6, "aaw"), ("gag", 3, ""), ("aaa", 0, "aaa"), ("wgg", 0, "wgg"), ("gwg", 1, "wg")],
+)
+async def test_the_peer_is_moved_over_all_that_was_given_up_at_once(line, fates, passed, left) -> None:
+    """Also where something in between arrived, but never over what is still waited for."""
+    sctp = line.server.sctp
+    before = sctp._last_sacked_tsn
+    sctp._advanced_peer_ack_tsn = before
+    outstanding(sctp, fates)
+    sctp._update_advanced_peer_ack_point()
+    assert sctp._advanced_peer_ack_tsn - before == passed
+    assert "".join("g" if c._abandoned else "a" if c._acked else "w" for c in sctp._sent_queue) == left
+    sctp._sent_queue.clear()
+
+
+async def test_what_arrived_does_not_go_again_when_the_timer_expires(line) -> None:
+    sctp = line.server.sctp
+    outstanding(sctp, "waaw")
+    sctp._t3_expired()
+    assert [chunk._retransmit for chunk in sctp._sent_queue] == [True, False, False, True]
+    sctp._sent_queue.clear()
 
 
 async def test_after_an_outage_fresh_speech_arrives_at_once(line) -> None:
