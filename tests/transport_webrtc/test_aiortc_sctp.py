@@ -97,6 +97,7 @@ def outstanding(sctp, fates):
         chunk._book_size, chunk._misses, chunk._sent_count, chunk._sent_time = 1, 0, 1, time.time()
         chunk._abandoned, chunk._acked, chunk._retransmit = fate == "g", fate == "a", False
         chunk._max_retransmits = chunk._expiry = None
+        chunk._in_flight = False
         sctp._sent_queue.append(chunk)
 
 
