@@ -162,7 +162,6 @@ def test_a_new_path_gets_everything_that_was_on_the_old_one(ride: Any, link: Any
     assert (heard.player.concealed, heard.player.starved_s) == (0, 0.0)
 
 
-
 def test_a_path_that_others_know_to_be_lossy_gets_more_copies_from_the_first_message_on() -> None:
     def sent(loss: float | None) -> int:
         delivery = Delivery()
