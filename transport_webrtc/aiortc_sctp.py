@@ -73,14 +73,19 @@ class _Spaced:
         return wait > 0
 
     def done(self) -> None:
-        """It was run just now."""
+        """It was run just now, and is not due any more."""
         self._at = asyncio.get_running_loop().time()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _late(self) -> None:
         self._timer = None
-        self._task = asyncio.ensure_future(self._safely())
+        self._task = asyncio.ensure_future(self._safely(self._at))
 
-    async def _safely(self) -> None:
+    async def _safely(self, before: float) -> None:
+        if self._at != before:
+            return  # it was run meanwhile
         with contextlib.suppress(ConnectionError):  # the connection may have gone meanwhile
             await self._run()
 
