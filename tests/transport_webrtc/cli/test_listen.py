@@ -130,7 +130,9 @@ def test_equal_plans_are_shown_once() -> None:
 async def test_control_c_leaves_cleanly(serve: Serve) -> None:
     server = await serve()
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", COMMAND, server.url, "--say", "m" * 300, stderr=asyncio.subprocess.PIPE
+        *(sys.executable, "-c", COMMAND, server.url, "--say", "m" * 300),
+        stderr=asyncio.subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in what a shell runs behind
     )
     await server.until(lambda: any(one.snapshot()["speaking"] for one in server.listeners))
     process.send_signal(signal.SIGINT)
