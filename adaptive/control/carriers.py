@@ -50,7 +50,7 @@ class AheadDecider:
         self._ahead.on_heard(report)
 
     def on_carrier(self, carrier: Carrier, *, red: bool = True, nack: bool = True) -> None:
-        """It knows one carrier only."""
+        """It knows the data track only."""
 
     def plan(self, now: float) -> Plan:
         """The same object for as long as nothing changes."""

@@ -34,13 +34,13 @@ _NONE = Protection()
 
 
 class Decider:
-    """A `Controller` without a net; see `AdaptiveController`."""
+    """A `Controller` for the audio track, without a net; see `AdaptiveController`."""
 
     def __init__(self, *, profile: Profile, start: Rung, top: Rung) -> None:
         """`start` and `top` stand in `ladder.RUNGS`."""
         self._profile, self._weights = profile, profile.weights
         self._start, self._top = start, top
-        self._carrier, self._red, self._nack = Carrier.AUDIO, True, True
+        self._red = self._nack = True
         self._known, self._gate, self._moments, self._wishes = Knowledge(), Gate(), Moments(), Wishes()
         self._playout, self._tiers = PlayoutDelay(profile), Tiering(profile.weights)
         self._rung, self._protection = start, _NONE
@@ -64,7 +64,7 @@ class Decider:
         """Facts of the path."""
         rate = self._probe.rate if self._probe else wire_rate(self._rung, self._protection)
         packet_bytes = rate * self._rung.frame_ms / 8000
-        try_less = not (self._red and self._carrier is Carrier.AUDIO)
+        try_less = not self._red
         self._known.on_network(report, sending=rate, packet_bytes=packet_bytes, try_less=try_less)
         self._news = True
 
@@ -88,8 +88,8 @@ class Decider:
         self._concealed_before = late
 
     def on_carrier(self, carrier: Carrier, *, red: bool = True, nack: bool = True) -> None:
-        """The data track repairs by itself."""
-        self._carrier, self._red, self._nack = carrier, red, nack
+        """It knows the audio track only: which protection the listener takes there."""
+        self._red, self._nack = red, nack
         self._news = True
         self._rung, self._protection, self._probe = without_fec(self._rung), _NONE, None
 
@@ -114,7 +114,6 @@ class Decider:
 
     def _look(self, now: float) -> View:
         """The ways there are, seen from the present one; as before where nothing has changed."""
-        audio = self._carrier is Carrier.AUDIO
         if self._path is None or self._news:
             careful = self._known.loss.channel(careful=True)
             self._path = rounded(
@@ -122,10 +121,9 @@ class Decider:
                 careful=careful,
                 before=self._path,
                 rtt_s=self._known.usual_rtt_s,
-                jitter_s=self._known.late_s() if audio else 0.0,
+                jitter_s=self._known.late_s(),
                 red=self._red,
                 nack=self._nack,
-                repair=audio,
             )
             self._news = False
         profile, asked_s = self._profile, self._playout.asked_s
@@ -243,7 +241,7 @@ class Decider:
         return True
 
     def _can_probe(self) -> bool:
-        return self._carrier is Carrier.AUDIO and self._red and self._sounding
+        return self._red and self._sounding
 
     def _ease(self, now: float, view: View) -> Reason | None:
         """Less repair or less delay, where that is worth more."""
@@ -267,19 +265,13 @@ class Decider:
         return DOUBTFUL_GAP_S if young or max(loss.fast, loss.slow) > DOUBTFUL else IDLE_GAP_S
 
     def _planned(self, now: float, reason: Reason | None) -> Plan:
-        audio = self._carrier is Carrier.AUDIO
-        delay_s = None
-        if audio and self._view is not None:
-            delay_s = self._playout.decide(now, self._needs_s)
         before = self._plan
         plan = Plan(
             rung=self._rung,
             tier=self._tiers.name,
             reason=reason or (Reason.STEADY if before else Reason.START),
-            carrier=self._carrier,
-            protection=(self._probe.protection if self._probe else self._protection) if audio else _NONE,
-            playout_delay_s=delay_s,
-            lead_s=0.0 if audio else self._profile.lead_s,
+            protection=self._probe.protection if self._probe else self._protection,
+            playout_delay_s=self._playout.decide(now, self._needs_s),
             chunk_frames=self._tiers.chunk_frames,
             idle_gap_s=self._idle_gap_s(now),
         )
