@@ -54,6 +54,15 @@ class Line:
             self.speech.send(number.to_bytes(4, "big") + bytes(size))
             await asyncio.sleep(every_s)
 
+    async def acknowledge(self, count, every_s):
+        """What the client says on `feedback`."""
+        client = self.client.sctp
+        for _ in range(count):
+            for stream, channel in client._data_channels.items():
+                if channel.label == "feedback":
+                    await client._send(stream, 53, b"ack", max_retransmits=0, ordered=False)
+            await asyncio.sleep(every_s)
+
     def times(self, label="speech", since=0.0):
         return [at for at, which, _ in self.arrived if which == label and at >= since]
 
@@ -155,17 +164,12 @@ async def test_feedback_is_never_far_behind_speech(line) -> None:
 
 async def test_acknowledgements_are_rare(line) -> None:
     """Whatever comes is acknowledged, though not packet by packet."""
-    client = line.client.sctp
-    for _ in range(100):
-        for stream, channel in client._data_channels.items():
-            if channel.label == "feedback":
-                await client._send(stream, 53, b"ack", max_retransmits=0, ordered=False)
-        await asyncio.sleep(0.01)
+    await line.acknowledge(100, every_s=0.01)
     await asyncio.sleep(0.3)
     gaps = line.gaps(SackChunk)
     assert 4 <= len(gaps) <= 12
     assert min(gaps[-4:]) > SACK_GAP_S - 0.02
-    assert not client._sent_queue, "all of it was acknowledged in the end"
+    assert not line.client.sctp._sent_queue, "all of it was acknowledged in the end"
 
 
 async def test_closing_with_something_to_tell_is_quiet(line, caplog) -> None:
@@ -184,10 +188,5 @@ def test_a_missing_name_is_told(monkeypatch) -> None:
 
 async def test_on_a_narrow_path_they_are_rarer_still(line) -> None:
     line.narrow(True)
-    client = line.client.sctp
-    for _ in range(60):
-        for stream, channel in client._data_channels.items():
-            if channel.label == "feedback":
-                await client._send(stream, 53, b"ack", max_retransmits=0, ordered=False)
-        await asyncio.sleep(0.02)
+    await line.acknowledge(60, every_s=0.02)
     assert 1 <= len([kind for _, kind in line.chunks if kind is SackChunk]) <= 4
