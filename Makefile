@@ -47,8 +47,11 @@ lint: $(VENV)/.ready-test  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: $(VENV)/.ready-test browser lint  ## every test but the long ones
-	$(BIN)/pytest -m "not long"
+test: $(VENV)/.ready-test browser lint  ## every test but the long ones: first those that share the processors, then those that want them alone
+	failed=0; \
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile -m "not long and not alone" || failed=1; \
+	$(BIN)/pytest -m "alone and not long" || failed=1; \
+	exit $$failed
 
 test-long: $(VENV)/.ready-test browser  ## the tests that take minutes
 	$(BIN)/pytest -m long

@@ -210,6 +210,11 @@ async def ear() -> AsyncIterator[MakeEar]:
         await one.close()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests come last: the browser's driver leaves an event loop running in the thread of the tests."""
+    """A browser wants the machine to itself, and comes last: its driver leaves an event loop running in the thread of
+    the tests."""
+    for item in items:
+        if item.get_closest_marker("browser") is not None:
+            item.add_marker("alone")
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)

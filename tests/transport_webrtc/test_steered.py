@@ -2,12 +2,15 @@
 
 import json
 
+import pytest
+
 from transport_webrtc.client import Client
 from transport_webrtc.control_channel import THIN_GAP_S, ControlChannel
 from transport_webrtc.inbox import Inbox, TokenBucket
 from transport_webrtc.messages import Limits
 
 
+@pytest.mark.alone
 async def test_a_narrow_path_is_followed_at_once(serve) -> None:
     server = await serve(lab=True)
     async with Client(server.url) as client:

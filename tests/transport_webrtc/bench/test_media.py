@@ -64,6 +64,7 @@ def test_lateness_of_several_tracks_is_one():
     assert whole.highest_s == 0.099
 
 
+@pytest.mark.alone
 def test_all_contenders_send_to_real_listeners_and_json_is_the_last_line():
     app = typer.Typer()
     app.callback()(lambda: None)
