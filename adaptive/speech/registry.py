@@ -8,6 +8,7 @@ import inspect
 import logging
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 
 from .voice import Progress, Voice, VoiceInfo
 from .voices import tone
@@ -17,12 +18,25 @@ log = logging.getLogger(__name__)
 GROUP = "legato.voices"
 BUILT_IN = ("joe", "heart", "tone")
 """Known by heart, so that they are found where the package runs from its source tree."""
+ENGINES = {
+    "pocket": "pocket_tts",
+    "kokoro": "kokoro",
+    "cosyvoice": "cosyvoice",
+    "chattts": "ChatTTS",
+    "piper-package": "piper",
+}
+"""Engines that users bring: the voice's name, and the package that must be there for it."""
 _TONES = frozenset(f"tone-{rate}" for rate in tone.RATES)
 
 
 def available() -> dict[str, EntryPoint]:
-    """Voices by name, the ones that come with Legato first. Nothing is imported. A name of theirs cannot be taken."""
+    """Voices by name, the ones that come with Legato first, then those of `ENGINES` whose package is there. Nothing is
+    imported. A name of theirs cannot be taken."""
     found = {name: EntryPoint(name, f"{__package__}.voices.{name}:load", GROUP) for name in BUILT_IN}
+    for name, package in ENGINES.items():
+        if find_spec(package) is not None:
+            module = f"{__package__}.engines.{name.replace('-', '_')}"
+            found[name] = EntryPoint(name, f"{module}:load", GROUP)
     for point in entry_points(group=GROUP):
         found.setdefault(point.name, point)
     return found

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import cast
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..ticks import TICK_RATE, to_ticks
 from .clause import EDGE_S, ClauseStream
 from .renderer import Chunk, ClausePrepared, Rendered, RenderEvent
 from .text import PAUSE_SENTENCE_S, ClauseSplitter, pause_after, speakable
-from .voice import Samples, SwitchPoint, Voice, VoiceInfo
+from .voice import ClauseVoice, PreparedClause, Samples, SwitchPoint, Voice, VoiceInfo
 
 FIRST_CHUNK_S = 0.104
 """Length of the first chunk, as whole model frames."""
@@ -103,7 +104,7 @@ class SpeechStream:
         """
         started = perf_counter()
         events: list[RenderEvent] = []
-        while not events and (self._clause is not None or self._prepare()):
+        while not events and (self._clause is not None or self._prepare(tier)):
             self._steer(tier)
             events = self._render(started, chunk_frames)
         if self._clause is None and self._final and not self._texts and not self.done:
@@ -111,11 +112,11 @@ class SpeechStream:
             events.append(Rendered(ticks=self.position))
         return events
 
-    def _prepare(self) -> bool:
+    def _prepare(self, tier: str) -> bool:
         """Prepares the next clause that has frames; False where there is no text for one."""
         while self._texts:
             text = self._texts[0]
-            prepared = self._voice.prepare(text.strip(), speed=self._speed, seed=self._seed + self._prepared)
+            prepared = self._ask(text.strip(), tier)
             self._texts.popleft()  # only now, so that a voice that failed may be asked again
             self._prepared += 1
             if prepared.frames:
@@ -124,10 +125,16 @@ class SpeechStream:
                     prepared, self._voice.info, self._resampler, lead=given.lead if given else None
                 )
                 self._text, self._announced = text, False
-                if self._voice.info.switch is SwitchPoint.CLAUSE:
-                    self._tier = None
                 return True
         return False
+
+    def _ask(self, text: str, tier: str) -> PreparedClause:
+        """The clause from its voice, which is told its tier here where that holds for all of it."""
+        seed = self._seed + self._prepared
+        if self._voice.info.switch is not SwitchPoint.CLAUSE:
+            return self._voice.prepare(text, speed=self._speed, seed=seed)
+        self._tier = nearest_tier(self._voice.info, tier)
+        return cast(ClauseVoice, self._voice).prepare(text, speed=self._speed, seed=seed, tier=self._tier)
 
     def _steer(self, tier: str) -> None:
         if self._tier is None or self._voice.info.switch is SwitchPoint.CHUNK:

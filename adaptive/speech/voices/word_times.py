@@ -6,7 +6,7 @@ the time between those in proportion to their letters, and say that it is an est
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from ..voice import Word
@@ -37,6 +37,12 @@ def written_words(clause: str, read: Sequence[ReadWord]) -> tuple[Word, ...]:
             now = found[-1].end if found else (read[0].start if read else 0)
             found += _share(written[first:last], read[begin:end], now)
     return tuple(found)
+
+
+def shared_words(clause: str, ticks: int) -> tuple[Word, ...]:
+    """The words of a clause of which nothing but its length is known: each has its share of it by its letters."""
+    shared = written_words(clause, [ReadWord(text=" ", start=0, end=ticks)])
+    return tuple(replace(word, estimated=True) for word in shared)
 
 
 def _share(written: Sequence[str], read: Sequence[ReadWord], now: int) -> Iterator[Word]:

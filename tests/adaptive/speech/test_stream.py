@@ -62,7 +62,8 @@ class ScriptedVoice:
         self.clauses: list[ScriptedClause] = []
         self.texts: list[str] = []
 
-    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> ScriptedClause:
+    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> ScriptedClause:
+        assert (tier is not None) == (self.info.switch is SwitchPoint.CLAUSE)
         self.texts.append(clause)
         self.clauses.append(ScriptedClause(clause, seed, self.info))
         return self.clauses[-1]
