@@ -21,7 +21,7 @@ from .coding import RungChange, through_opus
 from .renderer import Chunk, ClausePrepared
 from .scripts import unreadable
 from .stream import Placement, SpeechStream
-from .voice import Samples, Voice, VoiceInfo, Word
+from .voice import Samples, SwitchPoint, Voice, VoiceInfo, Word
 
 AROUND_S = 0.3
 """Kept on each side of a switch."""
@@ -215,8 +215,11 @@ def _tier_changes(spoken: _Spoken, info: VoiceInfo) -> list[tuple[str, str, int,
     """Old tier, new tier, tick at which the new one begins and ticks it fades in, wherever two chunks differ.
 
     A chunk's samples end a little before its last model frame does, because the resampler looks ahead; the new tier
-    begins at the border between the frames.
+    begins at the border between the frames. None for a voice that does not change within a clause: what it says at
+    another tier may be as long as it likes, and there is no seam to judge.
     """
+    if info.switch is not SwitchPoint.CHUNK:
+        return []
     frame = info.frame_samples * TICK_RATE / info.rate
     left = Counter[int]()
     for chunk in spoken.chunks:

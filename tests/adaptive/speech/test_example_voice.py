@@ -47,12 +47,13 @@ def test_it_speaks_and_changes_its_tier_between_clauses(installed: dict[str, str
         "--tiers",
         "full,light",
         "--every",
-        "0.4",
+        "0.8",
         "-o",
         str(heard),
     )
     assert told["clauses"] == 2
     assert {chunk["tier"] for chunk in told["chunks"]} == {"full", "light"}
+    assert told["switches"] == []  # between clauses there is no seam
     with wave.open(str(heard)) as file:
         assert file.getnframes() / file.getframerate() == pytest.approx(told["duration_s"], abs=0.05)
     assert told["duration_s"] > 6 * 0.3
