@@ -16,7 +16,7 @@ from .voices import tone
 log = logging.getLogger(__name__)
 
 GROUP = "legato.voices"
-BUILT_IN = ("joe", "heart", "tone")
+BUILT_IN = ("joe", "heart", "kumo", "tone")
 """Known by heart, so that they are found where the package runs from its source tree."""
 ENGINES = {
     "pocket": "pocket_tts",

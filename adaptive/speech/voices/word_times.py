@@ -21,12 +21,13 @@ class ReadWord:
     end: int
 
 
-def written_words(clause: str, read: Sequence[ReadWord]) -> tuple[Word, ...]:
-    """One `Word` for every run of characters between spaces in `clause`, in ticks from its start.
+def written_words(clause: str, read: Sequence[ReadWord], *, written: Sequence[str] | None = None) -> tuple[Word, ...]:
+    """One `Word` for every run of characters between spaces in `clause`, or for each of `written` where the language
+    puts none between its words; in ticks from its start.
 
     Times never run backwards; a word that is not said has no length.
     """
-    written = clause.split()
+    written = clause.split() if written is None else written
     matcher = SequenceMatcher(a=[_key(word) for word in written], b=[_key(word.text) for word in read], autojunk=False)
     found: list[Word] = []
     for tag, first, last, begin, end in matcher.get_opcodes():

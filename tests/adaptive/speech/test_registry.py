@@ -34,7 +34,7 @@ def others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_knows_its_own_voices_first() -> None:
-    assert list(available())[:3] == ["joe", "heart", "tone"]
+    assert list(available())[:4] == ["joe", "heart", "kumo", "tone"]
 
 
 def test_tells_of_voices_without_loading_a_model() -> None:
@@ -42,14 +42,14 @@ def test_tells_of_voices_without_loading_a_model() -> None:
         [
             sys.executable,
             "-c",
-            "import sys; from adaptive.speech.registry import infos; print([i.name for i in infos()][:3]);"
+            "import sys; from adaptive.speech.registry import infos; print([i.name for i in infos()][:4]);"
             "print(sorted({'onnxruntime', 'onnx', 'torch', 'scipy'} & set(sys.modules)))",
         ],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    assert told.splitlines() == ["['joe', 'heart', 'tone']", "[]"]
+    assert told.splitlines() == ["['joe', 'heart', 'kumo', 'tone']", "[]"]
 
 
 def test_what_it_tells_is_complete() -> None:
@@ -85,7 +85,7 @@ def test_the_tone_speaks_at_every_rate(rate: int) -> None:
 
 
 def test_an_unknown_name_is_answered_with_the_names_there_are() -> None:
-    with pytest.raises(ValueError, match=r"There is no voice 'jo'\. Installed are: joe, heart, tone"):
+    with pytest.raises(ValueError, match=r"There is no voice 'jo'\. Installed are: joe, heart, kumo, tone"):
         load_voice("jo")
 
 
