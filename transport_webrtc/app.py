@@ -16,6 +16,7 @@ from starlette.middleware.cors import CORSMiddleware
 from adaptive.control.profiles import PROFILES
 from adaptive.control.registry import load_controller
 from adaptive.speech.renderer import Renderer
+from adaptive.speech.voice import Progress
 
 from . import aiortc_private
 from .http import add_refusals, token_required
@@ -42,7 +43,7 @@ def create_app(settings: Settings, *, renderer: Renderer | None = None) -> FastA
     """
     aiortc_private.check()
     load_controller(settings.controller, profile=PROFILES[settings.profile])
-    renderer = renderer or _workers(settings)
+    renderer = renderer or make_renderer(settings)
     metrics = Metrics(renderer, lambda: tuple(listeners), time.monotonic)
     listeners = Listeners(settings, renderer, metrics)
 
@@ -95,10 +96,17 @@ def create_app(settings: Settings, *, renderer: Renderer | None = None) -> FastA
     return app
 
 
-def _workers(settings: Settings) -> Renderer:
+def make_renderer(settings: Settings, *, on_progress: Progress | None = None) -> Renderer:
+    """Render workers as the settings have them. `on_progress` hears what a first use has to build."""
+    from adaptive.speech.cache import CacheSettings
     from adaptive.speech.workers import WorkerRenderer
 
-    return WorkerRenderer(settings.workers, settings.voices, settings.cache_dir)
+    cache = CacheSettings(
+        memory_bytes=settings.speech_cache_mb * 1_000_000,
+        directory=settings.speech_cache_dir,
+        disk_bytes=settings.speech_cache_disk_mb * 1_000_000,
+    )
+    return WorkerRenderer(settings.workers, settings.voices, settings.cache_dir, cache=cache, on_progress=on_progress)
 
 
 def _tell_failure(warming: asyncio.Task[None]) -> None:

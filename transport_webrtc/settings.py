@@ -82,6 +82,11 @@ class Settings(BaseSettings):
     )
     cache_dir: Path | None = None
     """Where voices keep the files that they build; None is the user's cache folder."""
+    speech_cache_mb: int = Field(32, ge=0, description="a whole number from 0 on")
+    """Of speech that each render worker keeps in memory, for what is said again; 0 keeps none."""
+    speech_cache_dir: Path | None = None
+    """Where it is kept beyond the life of the process; None is nowhere. What was said can be heard there."""
+    speech_cache_disk_mb: int = Field(256, ge=0, description="a whole number from 0 on")
     log_level: str = "info"
 
     @field_validator("voices", "cors_origins", mode="before")

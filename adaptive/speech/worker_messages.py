@@ -9,6 +9,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .cache import CacheSettings
 from .renderer import RenderEvent, RenderJob
 from .voice import VoiceInfo
 
@@ -32,6 +33,7 @@ class Setup:
     """Called with a voice, `speed` and `seed`; returns what `SpeechStream` is."""
     nice: int
     """Added to the worker's niceness, so that rendering gives way to sending."""
+    cache: CacheSettings
 
 
 @dataclass(frozen=True, slots=True)

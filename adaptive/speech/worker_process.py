@@ -20,6 +20,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, cast
 
+from .cache import CachedVoice
+from .cache_files import open_cache
 from .desk import Desk
 from .judge import PlainJudge
 from .running import StreamMaker
@@ -97,11 +99,14 @@ def _end_with_parent(sock: socket.socket) -> None:
 
 def _load(setup: Setup, line: _Line, make: StreamMaker) -> dict[str, Voice]:
     loader = resolve(setup.loader)
-    voices = {}
+    cache = open_cache(setup.cache)
+    voices: dict[str, Voice] = {}
     for name in setup.voices:
         voices[name] = loader(name, progress=lambda what, share: line.send(Building(what, share)))
         line.send(Building(f"warming {name}", 0.0))
         warm_up(voices[name], make)
+        if cache is not None:
+            voices[name] = CachedVoice(voices[name], cache)
     return voices
 
 

@@ -10,6 +10,7 @@ import logging
 from collections import Counter
 from pathlib import Path
 
+from .cache import CacheSettings
 from .costs import Costs
 from .job_stream import JobStream
 from .renderer import RendererStatus, RenderJob
@@ -38,9 +39,9 @@ class WorkerFailed(RuntimeError):
 class WorkerRenderer:
     """A `Renderer` on `workers` processes that all have all `voices` loaded.
 
-    `nice` is added to the workers' niceness; each computes with `threads` threads. A worker silent for `silent_s` is
-    taken for dead. `on_progress` hears what a first use has to build. `loader` and `stream` name, as
-    `module:attribute`, what loads a voice and what turns text into chunks.
+    `cache` says what each keeps of what it said; `nice` is added to the workers' niceness; each computes with `threads`
+    threads. A worker silent for `silent_s` is taken for dead. `on_progress` hears what a first use has to build.
+    `loader` and `stream` name, as `module:attribute`, what loads a voice and what turns text into chunks.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class WorkerRenderer:
         nice: int = 5,
         *,
         threads: int = 1,
+        cache: CacheSettings | None = None,
         silent_s: float = 20.0,
         loading_s: float = 600.0,
         on_progress: Progress | None = None,
@@ -59,7 +61,9 @@ class WorkerRenderer:
     ) -> None:
         if workers < 1 or not voices:
             raise ValueError("a renderer needs at least one worker and one voice")
-        self._setup = Setup(voices=tuple(voices), loader=loader, stream=stream, nice=nice)
+        self._setup = Setup(
+            voices=tuple(voices), loader=loader, stream=stream, nice=nice, cache=cache or CacheSettings()
+        )
         self._environment = worker_environment(threads=threads, cache_dir=cache_dir)
         self._silent_s = silent_s
         self._loading_s = loading_s

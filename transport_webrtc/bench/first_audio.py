@@ -73,9 +73,15 @@ async def hear(renderer: "Renderer", text: str, *, id: str, voice: str, tier: st
 
 async def measure(texts: list[str], *, voice: str, tier: str | None, concurrency: int, threads: int) -> dict[str, Any]:
     """The figures for `texts`. Raises WorkerFailed where a worker cannot start."""
+    from adaptive.speech.cache import CacheSettings
     from adaptive.speech.workers import WorkerRenderer
 
-    settings: dict[str, Any] = {"voices": (voice,), "threads": threads, "on_progress": _say_progress}
+    settings: dict[str, Any] = {
+        "voices": (voice,),
+        "threads": threads,
+        "cache": CacheSettings(memory_bytes=0),
+        "on_progress": _say_progress,
+    }
     streaming, whole = WorkerRenderer(1, **settings), WorkerRenderer(1, **settings, stream=WHOLE)
     heard: dict[str, list[Hearing]] = {"streaming": [], "whole": []}
     try:

@@ -68,6 +68,15 @@ def register(app: typer.Typer) -> None:
         cache_dir: Annotated[
             Path | None, typer.Option(help="Folder for the files voices build on first use. [the user's cache folder]")
         ] = None,
+        speech_cache_mb: Annotated[
+            int | None, typer.Option(help="Speech that each worker keeps in memory for what is said again. [32]")
+        ] = None,
+        speech_cache_dir: Annotated[
+            Path | None, typer.Option(help="Folder where it is kept for the next start too; what was said lies there.")
+        ] = None,
+        speech_cache_disk_mb: Annotated[
+            int | None, typer.Option(help="How much of it that folder holds. [256]")
+        ] = None,
         log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error. [info]")] = None,
     ) -> None:
         """Serve speech over WebRTC, and a page to try it.

@@ -11,7 +11,7 @@ import typer
 import uvicorn
 from fastapi import FastAPI
 
-from ..app import create_app
+from ..app import create_app, make_renderer
 from ..connections import files_allowed, limited, most_connections
 from ..punctuality import ask_for_punctuality, settle
 from ..settings import Settings
@@ -71,10 +71,8 @@ class Server(uvicorn.Server):
 
 def make_server(settings: Settings, *, address: str) -> Server:
     """A server for `settings`, told the address under which it will be found. Raises ImportError or ValueError."""
-    from adaptive.speech.workers import WorkerRenderer
-
     warming = VoiceProgress(settings.voices)
-    renderer = WorkerRenderer(settings.workers, settings.voices, settings.cache_dir, on_progress=warming)
+    renderer = make_renderer(settings, on_progress=warming)
     app = create_app(settings, renderer=renderer)
     config = uvicorn.Config(
         app,

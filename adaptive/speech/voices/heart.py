@@ -1,5 +1,6 @@
 """The voice heart: hibari's distillation of Kokoro's af_heart. Network once a clause, sound chunk by chunk."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -62,7 +63,9 @@ class HeartVoice:
     info = INFO
 
     def __init__(self, model: Path, alphabet: Mapping[str, int]) -> None:
-        self._session = open_session(with_durations(model))
+        network = with_durations(model)
+        self.fingerprint = hashlib.sha256(network).hexdigest()
+        self._session = open_session(network)
         self._alphabet = alphabet
 
     def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> HeartClause:

@@ -55,6 +55,7 @@ class KumoVoice:
 
     def __init__(self, model: Path, alphabet: dict[str, int], style: NDArray[np.float32]) -> None:
         """`style` [n, 256]: by the number of phonemes."""
+        self.fingerprint = model.parent.name
         self._session = open_session(model)
         self._alphabet = alphabet
         self._style = style.reshape(len(style), -1)

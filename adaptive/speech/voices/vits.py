@@ -81,6 +81,7 @@ class VitsVoice:
     def __init__(self, info: VoiceInfo, directory: Path, *, read: Read, gain: float = 1.0, speaker: int = 0) -> None:
         """Loads all parts and tiers from `directory`. `read` turns a clause into phonemes, `gain` sets the loudness."""
         self.info = info
+        self.fingerprint = f"{directory.name}/{speaker}/{gain}"
         self._layout = Layout.load(directory)
         self._read = read
         self._gain = gain

@@ -48,7 +48,7 @@ def test_a_failure_is_shown_with_what_to_do_and_is_the_exit_code(monkeypatch):
     result = run()
     assert result.exit_code == 1
     assert "missing: nobody" in result.stdout
-    assert "name others in LEGATO_VOICES, such as joe,heart,tone" in result.stdout
+    assert "name others in LEGATO_VOICES, such as joe,heart,kumo,tone" in result.stdout
     assert "CPython" in result.stdout
 
 
