@@ -58,7 +58,7 @@ async def test_a_fault_of_a_handler_is_told_and_survived(server, ear, caplog, mo
     one = ear(server)
     await one.connect()
     listener: Listener = next(iter(server.listeners))
-    channel = listener._facts._channel
+    channel = listener.line.facts._channel
     original = channel._on_network
     failing, reported = True, 0
 
@@ -74,7 +74,7 @@ async def test_a_fault_of_a_handler_is_told_and_survived(server, ear, caplog, mo
             raise ZeroDivisionError
         original(report)
 
-    monkeypatch.setattr(listener._channels._inbox, "_on_message", fails)
+    monkeypatch.setattr(listener._inbox, "_on_message", fails)
     monkeypatch.setattr(channel, "_on_network", fails_too)
     one.send({"stop": True})
     assert "log" in (await one.told("error", status=500))["message"]

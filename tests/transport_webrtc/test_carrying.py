@@ -223,14 +223,14 @@ async def kept(listener):
 def watch(listener):
     """The speech that the audio track takes from now on."""
     blocks = []
-    source = listener._track._source
+    source = listener.line.track._source
 
     def watched(ticks):
         block = source(ticks)
         blocks.extend([block] if block is not None and block.speech else [])
         return block
 
-    listener._track._source = watched
+    listener.line.track._source = watched
     return blocks
 
 

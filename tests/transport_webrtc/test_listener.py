@@ -154,7 +154,7 @@ async def test_one_that_leaves_without_a_word_is_forgotten(server, ear) -> None:
 
 async def test_one_that_vanishes_is_cleaned_up(serve, ear, monkeypatch) -> None:
     """The path swallows everything both ways: no goodbye reaches the server."""
-    monkeypatch.setattr("transport_webrtc.listener.VANISHED_S", 1.5)
+    monkeypatch.setattr("transport_webrtc.line.VANISHED_S", 1.5)
     server = await serve(lab=True)
     one = ear(server)
     await one.connect()
@@ -167,7 +167,7 @@ async def test_one_that_vanishes_is_cleaned_up(serve, ear, monkeypatch) -> None:
 
 
 async def test_one_that_never_connects_is_cleaned_up(serve, ear, monkeypatch) -> None:
-    monkeypatch.setattr("transport_webrtc.listener.CONNECTING_S", 0.5)
+    monkeypatch.setattr("transport_webrtc.line.CONNECTING_S", 0.5)
     server = await serve()
     one = ear(server)
     one.pc.addTransceiver("audio", "recvonly")

@@ -123,7 +123,7 @@ class Legato:
         await self._listeners.close()
 
     def _tracks(self) -> list[OpusAudioTrack]:
-        return [listener._track for listener in self._listeners]
+        return [listener.line.track for listener in self._listeners]
 
 
 def _protected(profile: Profile) -> Controller:
