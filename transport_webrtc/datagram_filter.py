@@ -5,20 +5,20 @@ and data channels. Other connections notice nothing, no class is patched, and no
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Self
 
 from aiortc import RTCPeerConnection
 
-from quality.lab import PRESETS, Fate, Link, LinkSettings, Path
+from quality.lab import PRESETS, Fate, LinkSettings, Path
+from quality.lab.link import seeds
+from quality.lab.live import Live
 
 from .aiortc_private import datagram_protocols
 
 HEADERS = 28
 """Bytes of an IPv4 and a UDP header, which a datagram's payload does not show (RFC 791, RFC 768)."""
-EARLY_S = 0.0005
-"""A timer counts as due this early: loops round times to milliseconds, and waiting again would spin."""
 
 NETWORKS: Mapping[str, Path] = {
     name: (down.changed({"overhead_bytes": HEADERS}), up.changed({"overhead_bytes": HEADERS}))
@@ -42,10 +42,28 @@ class LabNetwork:
         protocols = datagram_protocols(pc)
         if not protocols:
             raise RuntimeError("The connection has no sockets yet: set its local description first.")
-        self._loop = asyncio.get_running_loop()
-        self._down = _Pipe(self._loop, seed=2 * seed)
-        self._up = _Pipe(self._loop, seed=2 * seed + 1)
-        self._endpoints = [_Endpoint(self._loop, p, self._down, self._up, self._closed) for p in protocols]
+        self._stand_around(protocols, seed)
+
+    @classmethod
+    def around(cls, protocols: Iterable[Any], *, seed: int = 0) -> Self:
+        """The network between any sockets of this process and those they talk to: connected datagram protocols of the
+        running loop that keep their transport in `transport`."""
+        network = cls.__new__(cls)
+        network._stand_around(protocols, seed)
+        return network
+
+    def _stand_around(self, protocols: Iterable[Any], seed: int) -> None:
+        loop = asyncio.get_running_loop()
+        self._see: Callable[[bytes, Fate], None] | None = None
+        settings = LinkSettings(overhead_bytes=HEADERS)
+        ways = {name: Live[Deliver](loop, _arrive, settings=settings, seed=own) for name, own in seeds(seed).items()}
+        self._down, self._up = ways["down"], ways["up"]
+        self._endpoints = [_Endpoint(loop, p, self._sent, self._up, self._closed) for p in protocols]
+
+    def _sent(self, datagram: bytes, deliver: Deliver) -> None:
+        fate = self._down.offer(len(datagram), deliver)
+        if self._see is not None:
+            self._see(datagram, fate)
 
     def set(self, *, down: Changes | None = None, up: Changes | None = None) -> None:
         """Changes some settings of either way, both or neither. Raises ValueError with a sentence."""
@@ -59,18 +77,17 @@ class LabNetwork:
 
     def snapshot(self) -> dict[str, Any]:
         """Settings both ways, the preset they are (None for none) and the account of both ways."""
-        now = self._loop.time()
         settings = self._down.link.settings, self._up.link.settings
         return {
             "preset": next((name for name, path in NETWORKS.items() if path == settings), None),
             "down": asdict(settings[0]),
             "up": asdict(settings[1]),
-            "flow": {"down": asdict(self._down.link.flow(now)), "up": asdict(self._up.link.flow(now))},
+            "flow": {"down": asdict(self._down.flow()), "up": asdict(self._up.flow())},
         }
 
     def watch(self, see: Callable[[bytes, Fate], None]) -> None:
         """Shows `see` every datagram that we send, encrypted as it is, and what becomes of it."""
-        self._down.see = see
+        self._see = see
 
     def close(self) -> None:
         """Takes itself out of the connection; what is on its way is lost."""
@@ -90,50 +107,8 @@ class LabNetwork:
             self._up.close()
 
 
-class _Pipe:
-    """A link in real time: what goes in comes out by a timer of the loop."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, *, seed: int) -> None:
-        self.link: Link[Deliver] = Link(LinkSettings(overhead_bytes=HEADERS), seed=seed, start=loop.time())
-        self._loop = loop
-        self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = 0.0
-        self._open = True
-        self.see: Callable[[bytes, Fate], None] | None = None
-
-    def become(self, settings: LinkSettings) -> None:
-        """Takes `settings` on; a trace or steps that stay the same go on undisturbed."""
-        old = self.link.settings
-        changes = {name: value for name, value in vars(settings).items() if value != getattr(old, name)}
-        self.link.set(now=self._loop.time(), **changes)
-        self._pump()
-
-    def send(self, datagram: bytes, deliver: Deliver) -> None:
-        fate = self.link.offer(self._loop.time(), len(datagram), deliver)
-        if self.see is not None:
-            self.see(datagram, fate)
-        self._pump()
-
-    def close(self) -> None:
-        self._open = False
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _pump(self) -> None:
-        """Delivers what is due and sets the timer for the rest."""
-        for deliver in self.link.due(self._loop.time() + EARLY_S):
-            deliver()
-        at = self.link.next_time()
-        if self._timer is not None and (at is None or at != self._timer_at):
-            self._timer.cancel()
-            self._timer = None
-        if self._timer is None and at is not None and self._open:
-            self._timer, self._timer_at = self._loop.call_at(at, self._fire), at
-
-    def _fire(self) -> None:
-        self._timer = None
-        self._pump()
+def _arrive(deliver: Deliver) -> None:
+    deliver()
 
 
 class _Endpoint:
@@ -143,8 +118,8 @@ class _Endpoint:
         self,
         loop: asyncio.AbstractEventLoop,
         protocol: Any,
-        down: _Pipe,
-        up: _Pipe,
+        send: Callable[[bytes, Deliver], None],
+        up: Live[Deliver],
         closed: Callable[["_Endpoint"], None],
     ) -> None:
         self._loop = loop
@@ -152,7 +127,7 @@ class _Endpoint:
         self._transport = protocol.transport
         self._receive = protocol.datagram_received
         self._lost = protocol.connection_lost
-        self._down = down
+        self._send = send
         self._up = up
         self._closed = closed
         self._open = True
@@ -171,10 +146,10 @@ class _Endpoint:
 
     def _sendto(self, data: bytes, addr: Any = None) -> None:
         datagram = bytes(data)
-        self._down.send(datagram, lambda: self._deliver(self._transport.sendto, datagram, addr))
+        self._send(datagram, lambda: self._deliver(self._transport.sendto, datagram, addr))
 
     def _received(self, data: bytes, addr: Any) -> None:
-        self._up.send(data, lambda: self._deliver(self._receive, data, addr))
+        self._up.offer(len(data), lambda: self._deliver(self._receive, data, addr))
 
     def _deliver(self, out: Callable[[bytes, Any], None], data: bytes, addr: Any) -> None:
         """A datagram that cannot be taken must not hold up those after it: the loop hears of it, as from any socket."""

@@ -25,6 +25,15 @@ PARETO_SHAPE = 2.5
 """Of the tail of late packets: finite variance, rare packets ten times later than the scale."""
 
 
+UP_SEED = 1_000_003
+"""Between the seeds of the two directions: seeds that users count up from 0 never meet."""
+
+
+def seeds(seed: int) -> dict[str, int]:
+    """The seed of each direction's link, of the one that a rig or a simulation is given."""
+    return {"down": seed, "up": seed + UP_SEED}
+
+
 class Fate(StrEnum):
     """What becomes of a packet, known when it is offered."""
 

@@ -18,7 +18,7 @@ from adaptive.ticks import TICK_RATE
 
 from .facts import Facts
 from .figures import Look, figures, with_network
-from .link import Fate, Link
+from .link import Fate, Link, seeds
 from .listening import PING_BYTES, Answer, Listening
 from .receiver import STEP, STEP_S
 from .rendering import Rendering
@@ -93,10 +93,10 @@ class _Run:
         self._start_tick = round(self._start * TICK_RATE)
         self._end_tick = self._start_tick + seconds * TICK_RATE
         self._down: Link[tuple[Packet | None, float]] = Link(
-            scenario.settings("down", -lead_s), seed=seed, start=ORIGIN_S
+            scenario.settings("down", -lead_s), seed=seeds(seed)["down"], start=ORIGIN_S
         )
         """Packets with their transport-wide numbers, and pings with their times."""
-        self._up: Link[Answer] = Link(scenario.settings("up", -lead_s), seed=seed + 1_000_003, start=ORIGIN_S)
+        self._up: Link[Answer] = Link(scenario.settings("up", -lead_s), seed=seeds(seed)["up"], start=ORIGIN_S)
         self._steps = [step for step in scenario.steps if step.at_s > -lead_s]
         self._sender, self._listening = Sender(seed=seed), Listening(seed=seed)
         self._facts = Facts(on_network=self._report, on_heard=controller.on_heard)

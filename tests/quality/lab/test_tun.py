@@ -84,3 +84,13 @@ def test_nothing_is_left_behind() -> None:
         names = {rig.server, rig.client}
         assert names <= set(subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout.split())
     assert not names & set(subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_it_works_in_a_user_namespace() -> None:
+    code = "from quality.lab.tun import TunRig\nwith TunRig() as rig: print(rig.stats()['down']['offered_packets'])"
+    ran = subprocess.run(
+        [sys.executable, "-m", "quality.lab.own_network", sys.executable, "-c", code], capture_output=True, text=True
+    )
+    if "unshare" in ran.stderr:
+        pytest.skip(f"no user namespaces here: {ran.stderr.strip()}")
+    assert ran.stdout == "0\n", ran.stderr
