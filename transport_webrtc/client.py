@@ -1,4 +1,5 @@
-"""A listener without a browser: connects, asks for speech, answers pings as a page does, and keeps what it heard."""
+"""A listener without a browser: connects, asks for speech, answers pings as a page does, and keeps what it heard on
+either carrier."""
 
 import asyncio
 import json
@@ -6,22 +7,31 @@ import secrets
 import time
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
-import httpx
-from aiortc import RTCConfiguration, RTCDataChannel, RTCPeerConnection, RTCSessionDescription
+from aiortc import (
+    RTCBundlePolicy,
+    RTCConfiguration,
+    RTCDataChannel,
+    RTCIceServer,
+    RTCIceTransportPolicy,
+    RTCPeerConnection,
+    RTCSessionDescription,
+)
 
-from . import aiortc_private
+from . import aiortc_private, aiortc_sctp
+from .client_http import ClientHttp, ListenError, ice_servers
 from .ear import Ear
 
+__all__ = ["Client", "ListenError"]
 
-class ListenError(Exception):
-    """The server cannot be reached, refuses, or is gone; the message is a sentence for people."""
-
-    def __init__(self, sentence: str, *, status: int | None = None) -> None:
-        """`status` is HTTP's, where the server refuses with one."""
-        super().__init__(sentence)
-        self.status = status
+NOT_LEGATO = "{} answers, but not as Legato does; is the address right?"
+NO_PATH = "The server answered, but no connection came about; is UDP blocked on the way, or the TURN server wrong?"
+REPEAT_S = 0.15
+"""Text is said again after so long without an answer, over the channel that waits for nothing: the reliable one waits a
+second and more after a loss. Its id makes that harmless."""
+LONGEST_REPEAT = 1000
+"""Bytes; what is longer would travel in pieces."""
 
 
 class Client:
@@ -35,24 +45,29 @@ class Client:
         profile: str | None = None,
         carrier: str | None = None,
         token: str | None = None,
+        insecure: bool = False,
+        fingerprint: str | None = None,
+        relay_only: bool = False,
         playout_delay_s: float | None = None,
         timeout_s: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`url` is the server's address, `playout_delay_s` how long speech is held before it is played (None: as the
-        server asks), `timeout_s` the longest that a request or the connecting may take."""
-        self.url = url if "://" in url else f"http://{url}"
+        """`url` is the server's address; for `insecure` and `fingerprint` see `ClientHttp`. `relay_only`: over the
+        server's TURN server or not at all. `playout_delay_s` is how long speech on the audio track is held before it
+        is played (None: as the server asks), `timeout_s` the longest that a request or the connecting may take."""
         self.events: list[dict[str, Any]] = []
         """What the server told, each with `received`, the time on this client's clock."""
         self.connected_s: float | None = None
         """From the offer until media could flow."""
         self._query = {"voice": voice, "profile": profile, "carrier": carrier}
+        self._relay_only = relay_only
         self._timeout_s = timeout_s
         self._clock = clock
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._http = httpx.AsyncClient(headers=headers, timeout=timeout_s)
-        self._pc = RTCPeerConnection(RTCConfiguration(iceServers=[]))
+        self._http = ClientHttp(url, token=token, timeout_s=timeout_s, insecure=insecure, fingerprint=fingerprint)
+        self.url = self._http.url
+        self._pc: RTCPeerConnection | None = None
         self._control: RTCDataChannel | None = None
+        self._feedback: RTCDataChannel | None = None
         self._resource: str | None = None
         self._changed = asyncio.Condition()
         self._waking: set[asyncio.Task[None]] = set()
@@ -73,33 +88,31 @@ class Client:
     async def connect(self) -> None:
         """Offers to listen, and returns when the connection and its channels are open."""
         aiortc_private.check()
-        transceiver = self._pc.addTransceiver("audio", direction="recvonly")
-        loopback = urlsplit(self.url).hostname in ("localhost", "127.0.0.1", "::1")
-        aiortc_private.gather_on_loopback(transceiver.sender, always=loopback)
-        self.ear.listen(transceiver.receiver)
-        self._pc.on("connectionstatechange", self._wake)
-        self._control = self._pc.createDataChannel("control")
-        self._control.on("message", self._told)
-        self._control.on("open", self._wake)
-        self.ear.answer_pings(self._pc.createDataChannel("feedback", ordered=False, maxRetransmits=0))
-        await self._pc.setLocalDescription(await self._pc.createOffer())
+        await self._http.open()
+        endpoint = self.url.rstrip("/") + "/v1/listen"
+        asked = await self._http.request("OPTIONS", endpoint)
+        pc = self._pc = self._make_peer(ice_servers(asked.headers.get("link", "")))
+        control = self._control = self._open_channels(pc)
+        await pc.setLocalDescription(await pc.createOffer())
         offered = self._clock()
-        answer = await self._request(
+        answer = await self._http.request(
             "POST",
-            self.url.rstrip("/") + "/v1/listen",
+            endpoint,
             params={name: value for name, value in self._query.items() if value is not None},
-            content=self._pc.localDescription.sdp,
+            content=pc.localDescription.sdp,
             headers={"Content-Type": "application/sdp", "Accept": "application/sdp"},
         )
         if answer.status_code != 201 or "location" not in answer.headers:
-            raise ListenError(f"{self.url} answers, but not as Legato does; is the address right?")
+            raise ListenError(NOT_LEGATO.format(self.url))
         self._resource = urljoin(str(answer.url), answer.headers["location"])
-        await self._pc.setRemoteDescription(RTCSessionDescription(sdp=answer.text, type="answer"))
-        control = self._control
+        try:
+            await pc.setRemoteDescription(RTCSessionDescription(sdp=answer.text, type="answer"))
+        except (ValueError, AssertionError, LookupError) as error:
+            raise ListenError(NOT_LEGATO.format(self.url)) from error
+        if pc.sctp is not None:
+            aiortc_sctp.keep_out_of_the_way(pc.sctp)
         await self._until(
-            lambda: self._pc.connectionState == "connected" and control.readyState == "open",
-            "The server answered, but no connection came about; is UDP blocked on the way?",
-            self._timeout_s,
+            lambda: pc.connectionState == "connected" and control.readyState == "open", NO_PATH, self._timeout_s
         )
         self.connected_s = self._clock() - offered
 
@@ -107,7 +120,8 @@ class Client:
         """Asks for `text`; `fields` are those of the message. Returns the utterance's id once it is queued."""
         name = fields.get("id") or secrets.token_urlsafe(9)
         seen = len(self.events)
-        self.send({**fields, "id": name, "say": text})
+        message = {**fields, "id": name, "say": text}
+        self.send(message)
 
         def answer() -> dict[str, Any] | None:
             for event in self.events[seen:]:
@@ -115,13 +129,22 @@ class Client:
                     return event
             return None
 
-        await self._until(lambda: answer() is not None, "The server did not answer.", self._timeout_s)
+        repeating = None if fields.get("more") else asyncio.create_task(self._repeat(message))
+        try:
+            await self._until(lambda: answer() is not None, "The server did not answer.", self._timeout_s)
+        finally:
+            if repeating is not None:
+                repeating.cancel()
         if (event := answer()) is not None and event["event"] == "error":
             raise ListenError(event["message"])
         return name
 
+    async def interrupt(self, text: str, **fields: Any) -> str:
+        """Cuts off what is sounding and speaks `text`; see `say`."""
+        return await self.say(text, **{**fields, "interrupt": True})
+
     def send(self, message: dict[str, Any]) -> None:
-        """Sends any message of the control channel, such as `{"stop": true}`."""
+        """Sends any message of the control channel, such as `{"stop": true}` or `{"carrier": "audio"}`."""
         if self._control is None or self._control.readyState != "open":
             raise ListenError("There is no connection to the server.")
         self._control.send(json.dumps(message))
@@ -138,51 +161,71 @@ class Client:
 
     async def snapshot(self) -> dict[str, Any]:
         """The listener's present, as the server sees it."""
-        return (await self._request("GET", self._address(""))).json()
+        return (await self._http.request("GET", self._address(""))).json()
 
     async def network(self, changes: dict[str, Any] | None = None) -> dict[str, Any]:
         """The lab's network in front of this listener, with `changes` made where there are any."""
         if changes is None:
-            return (await self._request("GET", self._address("/network"))).json()
-        return (await self._request("PUT", self._address("/network"), json=changes)).json()
+            return (await self._http.request("GET", self._address("/network"))).json()
+        return (await self._http.request("PUT", self._address("/network"), json=changes)).json()
 
     async def close(self) -> None:
         """Says goodbye and leaves nothing behind; safe to repeat."""
         try:
             if self._resource is not None:
-                await self._http.delete(self._resource)
-        except httpx.HTTPError:
-            pass  # the server notices by itself that this listener is gone
+                await self._http.leave(self._resource)
         finally:
             self._resource = None
-            await self._pc.close()
-            await self._http.aclose()
+            if self._pc is not None:
+                await self._pc.close()
+            await self._http.close()
             await self.ear.close()
+
+    def _make_peer(self, servers: list[RTCIceServer]) -> RTCPeerConnection:
+        policy = RTCIceTransportPolicy.RELAY if self._relay_only else RTCIceTransportPolicy.ALL
+        if self._relay_only and not any(str(server.urls).startswith("turn") for server in servers):
+            raise ListenError(f"{self.url} names no TURN server, and nothing but one may be used.")
+        pc = RTCPeerConnection(
+            RTCConfiguration(iceServers=servers, iceTransportPolicy=policy, bundlePolicy=RTCBundlePolicy.MAX_BUNDLE)
+        )
+        pc.on("connectionstatechange", self._wake)
+        transceiver = pc.addTransceiver("audio", direction="recvonly")
+        if not self._relay_only:
+            here = self._http.host in ("localhost", "127.0.0.1", "::1")
+            aiortc_private.gather_on_loopback(transceiver.sender, always=here)
+        self.ear.listen(transceiver.receiver)
+        return pc
+
+    def _open_channels(self, pc: RTCPeerConnection) -> RTCDataChannel:
+        """The control channel."""
+        control = pc.createDataChannel("control")
+        control.on("message", self._told)
+        control.on("open", self._wake)
+        speech = None
+        if self._query["carrier"] != "audio":
+            speech = pc.createDataChannel("speech", ordered=False, maxRetransmits=0)
+        self._feedback = pc.createDataChannel("feedback", ordered=False, maxRetransmits=0)
+        self.ear.answer_on(self._feedback, speech)
+        return control
 
     def _address(self, below: str) -> str:
         if self._resource is None:
             raise ListenError("There is no connection to the server.")
         return self._resource + below
 
-    async def _request(self, method: str, url: str, **arguments: Any) -> httpx.Response:
-        """A request whose failure is a ListenError with a sentence."""
-        try:
-            response = await self._http.request(method, url, **arguments)
-        except httpx.TimeoutException:
-            raise ListenError(f"{self.url} did not answer within {self._timeout_s:g} s.") from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            reason = f" ({error})" if str(error) else ""
-            raise ListenError(f"No server can be reached at {self.url}{reason}; is legato serve running?") from error
-        if response.is_error:
-            raise ListenError(_refusal(response), status=response.status_code)
-        return response
+    async def _repeat(self, message: dict[str, Any]) -> None:
+        again = json.dumps({"say": message})
+        while len(again) <= LONGEST_REPEAT and self._feedback is not None:
+            await asyncio.sleep(REPEAT_S)
+            if self._feedback.readyState == "open":
+                self._feedback.send(again)
 
     async def _until(self, true: Callable[[], bool], otherwise: str, timeout_s: float) -> None:
         """Waits until something holds. Raises ListenError after `timeout_s`, or when the connection is lost."""
         try:
             async with asyncio.timeout(timeout_s), self._changed:
                 while not true():
-                    if self._pc.connectionState in ("failed", "closed"):
+                    if self._pc is None or self._pc.connectionState in ("failed", "closed"):
                         raise ListenError("The connection to the server is lost.")
                     await self._changed.wait()
         except TimeoutError:
@@ -200,14 +243,8 @@ class Client:
         task.add_done_callback(self._waking.discard)
 
     def _told(self, raw: str | bytes) -> None:
-        self.events.append({**json.loads(raw), "received": self._clock()})
+        event = {**json.loads(raw), "received": self._clock()}
+        if event["event"] == "switched" and event.get("kind") == "carrier":
+            self.ear.carried(event["to"])
+        self.events.append(event)
         self._wake()
-
-
-def _refusal(response: httpx.Response) -> str:
-    """What an answer of 4xx or 5xx says."""
-    try:
-        said = response.json()["error"]
-    except (ValueError, KeyError, TypeError):
-        return f"{response.url.copy_with(query=None)} answers {response.status_code} and is not Legato's."
-    return str(said)

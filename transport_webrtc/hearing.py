@@ -23,7 +23,7 @@ class Hearing:
     """One utterance as it came out. What was never heard has no times: None."""
 
     first_audio_s: float | None
-    """From the start of the recording to the first audible block."""
+    """From the start of the recording to the first audible sample of the first audible block."""
     duration_s: float | None
     """From there to the end of the last audible block."""
     largest_gap_s: float | None
@@ -39,7 +39,9 @@ def hearing(samples: Samples, gaps: Sequence[Gap], *, started: float) -> Hearing
     audible = np.flatnonzero(_levels(samples) > AUDIBLE)
     if not len(audible):
         return Hearing(first_audio_s=None, duration_s=None, largest_gap_s=None, lost_s=None, concealed=None)
-    first, end = to_seconds(int(audible[0]) * BLOCK), to_seconds((int(audible[-1]) + 1) * BLOCK)
+    begins = int(audible[0]) * BLOCK
+    begins += int(np.argmax(np.abs(samples[begins : begins + BLOCK]) > AUDIBLE))
+    first, end = to_seconds(begins), to_seconds((int(audible[-1]) + 1) * BLOCK)
     within = [gap for gap in gaps if gap.at >= started + first - TOGETHER_S and gap.at < started + end]
     made_up = sum(gap.lost + gap.late for gap in within)
     return Hearing(

@@ -50,7 +50,8 @@ async def test_every_rate_arrives_at_its_pitch_and_length_without_a_hole(serve: 
     server = await serve(voices=voices, voice="tone", controller="fixed")
     async with contextlib.AsyncExitStack() as stack:
         clients = [
-            await stack.enter_async_context(Client(server.url, voice=voice, playout_delay_s=1.0)) for voice in voices
+            await stack.enter_async_context(Client(server.url, voice=voice, carrier="audio", playout_delay_s=1.0))
+            for voice in voices
         ]
         for _ in range(4):
             stalls = [(await client.snapshot())["sent"]["stalls"] for client in clients]
@@ -68,14 +69,16 @@ async def test_every_rate_arrives_at_its_pitch_and_length_without_a_hole(serve: 
         assert (levels[1:] / levels[:-1]).min() > 0.6, f"{voice}: the level falls within 5 ms, as where a hole begins"
 
 
-async def test_what_is_heard_lies_on_the_clock(serve: Serve) -> None:
+@pytest.mark.parametrize("carrier", ["audio", "data"])
+async def test_what_is_heard_lies_on_the_clock(serve: Serve, carrier: str) -> None:
     server = await serve()
-    async with Client(server.url) as client:
+    async with Client(server.url, carrier=carrier) as client:
         assert client.connected_s is not None
         assert 0 < client.connected_s < 10
         samples, ended = await hear(client, SENTENCE)
         first, _ = sounding(samples)
-        assert first / 48_000 > client.ear.playout.delay_s
+        assert client.ear.carrier == carrier
+        assert first / 48_000 > (client.ear.playout.delay_s if carrier == "audio" else 0.0)
         assert ended["ticks"] == ended["position"]
         recorded = client.ear.started_at + len(client.ear.heard()) / 48_000
         assert -0.1 < time.monotonic() - recorded < 0.1
@@ -83,7 +86,7 @@ async def test_what_is_heard_lies_on_the_clock(serve: Serve) -> None:
 
 async def test_the_server_gets_the_counters_of_a_receiver(serve: Serve) -> None:
     server = await serve()
-    async with Client(server.url, profile="narration") as client:
+    async with Client(server.url, profile="narration", carrier="audio") as client:
         await server.until(lambda: client.ear.playout.delay_s == 0.2)
         await client.say("m" * 30)
         await client.told("started")
@@ -99,7 +102,7 @@ async def test_the_server_gets_the_counters_of_a_receiver(serve: Serve) -> None:
 
 async def test_loss_on_the_way_is_counted_and_concealed(serve: Serve) -> None:
     server = await serve(lab=True)
-    async with Client(server.url, playout_delay_s=0.5) as client:
+    async with Client(server.url, playout_delay_s=0.5, carrier="audio") as client:
         set_to = await client.network({"down": {"loss_list": [0] * 9 + [1]}})
         assert set_to["down"]["loss_list"] == [False] * 9 + [True]
         samples, ended = await hear(client, "m" * 30, at=0.5)
@@ -168,3 +171,57 @@ async def test_closing_leaves_nothing_on_either_side(serve: Serve) -> None:
     assert left == set()
     with pytest.raises(ListenError, match="no connection"):
         client.send({"stop": True})
+
+
+async def test_loss_is_repaired_where_speech_is_sent_ahead(serve: Serve) -> None:
+    server = await serve(lab=True)
+    async with Client(server.url, carrier="data") as client:
+        await client.network({"down": {"loss": 0.1, "delay_ms": 40}, "up": {"loss": 0.1, "delay_ms": 40}})
+        samples, ended = await hear(client, "m" * 30, at=0.5)
+        assert ended["event"] == "finished"
+        first, end = sounding(samples)
+        assert (end - first) / 48_000 == pytest.approx(1.8, rel=0.02)
+        assert sum(gap.lost for gap in client.ear.gaps) == 0, "with `at` it was all there in time"
+        assert client.ear.player.messages.missing > 0
+        assert client.ear.player.spoken_s == pytest.approx(ended["ticks"] / 48_000, abs=0.03)
+
+
+async def test_an_interruption_silences_what_was_sent_ahead(serve: Serve) -> None:
+    server = await serve()
+    async with Client(server.url, carrier="data") as client:
+        first = await client.say("m" * 200)
+        await client.told("started", id=first)
+        await server.until(lambda: client.ear.player.buffered_s > 1.0)
+        asked = client.ear.playout.now
+        second = await client.interrupt("ee")
+        cut = await client.told("interrupted", id=first)
+        assert (await client.told("finished", id=second))["ticks"]
+        quiet = np.flatnonzero(np.abs(client.ear.heard(asked)) > 0.01)
+        assert len(quiet) / 48_000 < 0.5, "a tenth of what was on its way"
+        assert cut["position"] / 48_000 == pytest.approx(client.ear.player.spoken_s - 0.12, abs=0.1)
+
+
+async def test_the_carrier_changes_in_the_midst_of_speech_and_nothing_is_lost(serve: Serve) -> None:
+    server = await serve()
+    async with Client(server.url, carrier="data", playout_delay_s=0.2) as client:
+        asked = client.ear.playout.now
+        name = await client.say("m" * 30)
+        await server.until(lambda: client.ear.player.spoken_s > 0.5)
+        client.send({"carrier": "audio"})
+        await client.told("switched")
+        assert client.ear.carrier == "audio"
+        await client.told("finished", id=name)
+        await asyncio.sleep(0.6)
+        loud = np.abs(client.ear.heard(asked)) > 0.01
+        assert loud.sum() / 48_000 == pytest.approx(30 * 0.06, rel=0.05)
+
+
+async def test_messages_that_are_lost_are_said_again_where_nothing_is_waited_for(serve: Serve) -> None:
+    """The reliable channel alone would wait a second and more."""
+    server = await serve(lab=True)
+    async with Client(server.url) as client:
+        await client.network({"up": {"loss_list": [1, 1, 0]}})
+        began = time.monotonic()
+        for word in ("one", "two", "three"):
+            await client.say(word)
+        assert time.monotonic() - began < 3.0

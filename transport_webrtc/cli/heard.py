@@ -23,8 +23,9 @@ def show(figures: dict[str, Any], out: Path | None) -> None:
 
 def rows(figures: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Labels and values, in the order in which things happen."""
-    packets = figures["packets"]
+    packets, messages = figures["packets"], figures["messages"]
     yield "voice, profile", f"{figures['voice']}, {figures['profile']}"
+    yield "carrier", f"{figures['carrier']}: {figures['carrier_why']}"
     yield "connected after", _with_unit(figures["connected_ms"], "ms")
     yield "first audio after", _with_unit(figures["first_audio_ms"], "ms")
     yield "speech heard", _with_unit(figures["duration_s"], "s")
@@ -35,8 +36,10 @@ def rows(figures: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "largest gap", _with_unit(figures["largest_gap_ms"], "ms")
     share = figures["concealed_share"]
     yield "concealed", _with_unit(None if share is None else round(100 * share, 2), "%")
+    if messages is not None:
+        yield "messages", f"{messages['received']} received, {messages['lost']} lost on the way"
     came = f"{packets['received']} received, {packets['lost']} lost, {packets['discarded']} came too late"
-    yield "packets", came
+    yield "audio packets", came
     yield from plan_rows(figures["plans"])
 
 

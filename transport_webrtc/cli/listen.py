@@ -49,6 +49,19 @@ def register(app: typer.Typer) -> None:
                 show_envvar=False,
             ),
         ] = None,
+        insecure: Annotated[
+            bool, typer.Option("--insecure", help="Take any certificate of an https:// server, also a stranger's.")
+        ] = False,
+        fingerprint: Annotated[
+            str | None,
+            typer.Option(
+                help="Take only the certificate with this SHA-256, as legato serve --tls self prints it. [those signed"
+                " by an authority known here]"
+            ),
+        ] = None,
+        relay: Annotated[
+            bool, typer.Option("--relay", help="Go over the server's TURN server only, as behind a strict firewall.")
+        ] = False,
         network: Annotated[
             str | None,
             typer.Option(help=f"The network to hear it through, of a server that runs with --lab. A preset: {PRESETS}"),
@@ -57,20 +70,26 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Hear a text over WebRTC without a browser, and measure what was heard.
 
-        Times are counted from the request; gaps and concealment come from this listener's own packets, so that no
-        rendering is needed to compare with. Examples:
+        Both carriers are played as a page plays them. Times are counted from the request; gaps and concealment come
+        from this listener's own packets, so that no rendering is needed to compare with. Examples:
 
         `legato listen http://127.0.0.1:8080 --say "Hello." -o heard.wav`
 
-        `legato listen http://127.0.0.1:8080 --say "Hello." --network bad`, of a server with `--lab`
+        `legato listen http://127.0.0.1:8080 --say "Hello." --network bad --carrier audio`, of a server with `--lab`
         """
-        options = {"voice": voice, "profile": profile, "carrier": carrier, "token": token}
+        options = {
+            "voice": voice,
+            "profile": profile,
+            "carrier": carrier,
+            "token": token,
+            "insecure": insecure,
+            "fingerprint": fingerprint,
+            "relay_only": relay,
+        }
         raise typer.Exit(run(url, say, out=out, options=options, network=network, as_json=as_json))
 
 
-def run(
-    url: str, text: str, *, out: Path | None, options: dict[str, str | None], network: str | None, as_json: bool
-) -> int:
+def run(url: str, text: str, *, out: Path | None, options: dict[str, Any], network: str | None, as_json: bool) -> int:
     """Listens once; `options` are those of `Client`. Returns the exit code."""
     try:
         from ..client import ListenError
@@ -110,7 +129,7 @@ async def _listen(
     async with Client(url, **options) as client:
         if network is not None:
             await _through(client, _network(network))
-        asked = client.ear.playout.now
+        asked = client.ear.now
         name = await client.say(text)
         ended = await client.told("finished", "failed", "interrupted", id=name)
         await asyncio.sleep(LINGER_S + client.ear.playout.delay_s)
@@ -160,7 +179,7 @@ def _figures(client: "Client", ended: dict[str, Any], snapshot: dict[str, Any], 
     from ..hearing import hearing
 
     ear, counters = client.ear, client.ear.playout.counters
-    found = hearing(ear.heard(asked), ear.playout.gaps, started=asked)
+    found = hearing(ear.heard(asked), ear.gaps, started=asked)
     position, ticks = ended.get("position"), ended.get("ticks")
     return {
         "connected_ms": _ms(client.connected_s),
@@ -176,9 +195,21 @@ def _figures(client: "Client", ended: dict[str, Any], snapshot: dict[str, Any], 
         "rendered_s": None if ticks is None else round(to_seconds(ticks), 3),
         "voice": snapshot.get("voice"),
         "profile": snapshot.get("profile"),
+        "carrier": snapshot.get("carrier"),
+        "carrier_why": snapshot.get("carrier_why"),
         "packets": {"received": counters.received, "lost": counters.lost, "discarded": counters.discarded},
         "repaired_s": round(to_seconds(counters.repaired), 3),
+        "messages": _messages(client),
     }
+
+
+def _messages(client: "Client") -> dict[str, int] | None:
+    """Of the data track; None where nothing came on it."""
+    player = client.ear.player
+    if not player.messages.received:
+        return None
+    seen = player.messages
+    return {"received": seen.received, "lost": seen.missing, "stale": player.stale, "unreadable": player.broken}
 
 
 def _ms(seconds: float | None) -> float | None:

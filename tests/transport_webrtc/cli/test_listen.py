@@ -65,7 +65,7 @@ async def test_without_json_it_shows_a_table_on_stderr(serve: Serve) -> None:
 async def test_through_a_bad_network_it_says_what_was_lost(serve: Serve) -> None:
     server = await serve(lab=True)
     bad = json.dumps({"down": {"loss_list": [0] * 4 + [1], "delay_ms": 30}})
-    result = await legato_listen(server.url, "--say", "m" * 24, "--network", bad, "--json")
+    result = await legato_listen(server.url, "--say", "m" * 24, "--network", bad, "--carrier", "audio", "--json")
     figures = json.loads(result.stdout.splitlines()[-1])
     assert figures["packets"]["lost"] > 5
     assert figures["lost_speech_s"] + figures["repaired_s"] > 0.1
@@ -78,6 +78,39 @@ async def test_nobody_there_is_a_sentence_and_exit_code_2(tmp_path: Path) -> Non
     assert result.exit_code == 2
     assert result.stderr.startswith("No server can be reached at http://127.0.0.1:9")
     assert not (tmp_path / "never.wav").exists()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://", "http://127.0.0.1:port", "http://127.0.0.1:99999", "ftp://127.0.0.1", "http://a b/", "", "http://[::1"],
+)
+async def test_what_is_no_address_is_a_sentence(url: str) -> None:
+    result = await legato_listen(url, "--say", "hello")
+    assert result.exit_code == 2
+    assert "is no address of a server" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "answer", [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", b"220 mail.example.org ESMTP\r\n"]
+)
+async def test_a_server_of_another_kind_is_a_sentence(answer: bytes) -> None:
+    async def another(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(100)
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(another, "127.0.0.1", 0) as listening:
+        port = listening.sockets[0].getsockname()[1]
+        for url, says in (
+            (f"http://127.0.0.1:{port}", "is the address right"),
+            (f"https://127.0.0.1:{port}", "does not speak HTTPS"),
+        ):
+            result = await legato_listen(url, "--say", "hello")
+            assert result.exit_code == 2
+            assert says in result.stderr
+            assert len(result.stderr.strip().splitlines()) == 1, result.stderr
 
 
 REFUSALS = (

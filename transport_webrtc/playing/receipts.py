@@ -1,0 +1,80 @@
+"""Which transmissions arrived, and when that is told. Pure: time is an argument."""
+
+from adaptive.delivery import PlayerState
+
+from .place import SIZE, beyond
+
+WINDOW = 64
+NEWS_S, GAP_S = 0.04, 0.015
+"""News are told after so long at the latest, sooner where a gap shows, another state at once."""
+PERIODS_S = {
+    PlayerState.EMPTY: 1.0,
+    PlayerState.FILLING: 0.1,
+    PlayerState.PLAYING: 0.2,
+    PlayerState.STARVED: 0.1,
+    PlayerState.SUSPENDED: 1.0,
+}
+"""Without news the state is told so often."""
+
+
+class Receipts:
+    """The transmission numbers seen."""
+
+    def __init__(self) -> None:
+        self.received = 0
+        """Messages, repeats of one number included."""
+        self.missing = 0
+        """Numbers passed over that never came."""
+        self.largest = 0
+        self.bitmap = 0
+        """Bit i: number `largest - 1 - i` arrived."""
+        self.arrival = 0.0
+        """Of the largest."""
+        self._mark = 1
+        self._told = float("-inf")
+        self._state: PlayerState | None = None
+        self._news: float | None = None
+        """Since when something is untold."""
+        self._gap: float | None = None
+        """When a number was passed over that nobody was told of yet."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every number since the mark arrived, up to the largest."""
+        before = min(WINDOW, max(0, beyond(self.largest, self._mark)))
+        wanted = (1 << before) - 1
+        return self.received > 0 and self.bitmap & wanted == wanted
+
+    def mark(self) -> None:
+        """From now on `complete` looks only at numbers after the largest seen."""
+        if self.received:
+            self._mark = (self.largest + 1) % SIZE
+
+    def take(self, now: float, number: int) -> None:
+        """A message came."""
+        self._news = now if self._news is None else self._news
+        ahead = beyond(number, self.largest) if self.received else 1
+        if ahead > 0:
+            if self.received:
+                self.bitmap = (self.bitmap << ahead | 1 << ahead - 1) & (1 << WINDOW) - 1
+                self.missing += ahead - 1
+                if ahead > 1 and self._gap is None:
+                    self._gap = now
+            self.largest, self.arrival = number, now
+        elif -WINDOW <= ahead < 0 and not self.bitmap >> -ahead - 1 & 1:
+            self.bitmap |= 1 << -ahead - 1
+            self.missing = max(0, self.missing - 1)
+        self.received += 1
+
+    def due(self, now: float, state: PlayerState) -> bool:
+        """Whether it is time to tell."""
+        if not self.received:
+            return False
+        if state is not self._state or (self._gap is not None and now - self._gap >= GAP_S):
+            return True
+        return now - self._told >= (PERIODS_S[state] if self._news is None else NEWS_S)
+
+    def told(self, now: float, state: PlayerState) -> None:
+        """It was told."""
+        self._state, self._told = state, now
+        self._news = self._gap = None
