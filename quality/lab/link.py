@@ -139,7 +139,9 @@ class Link(Generic[T]):
         size += s.overhead_bytes
         self._offered[0] += 1
         self._offered[1] += size
-        if self._losses.next(loss=s.loss, burst=s.burst, loss_list=s.loss_list):
+        if self._losses.next(
+            loss=s.loss, burst=s.burst, loss_list=s.loss_list, bad_loss=s.bad_loss, good_loss=s.good_loss
+        ):
             self._lost += 1
             return Fate.LOST
         if self._queue and self._queue_bytes + size > s.queue_bytes:

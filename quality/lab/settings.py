@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from .losses import enter_bad
+from .losses import bad_share, enter_bad
 
 MOST_ENTRIES = 1_000_000
 """Of a list, a trace or steps: a day of Mahimahi opportunities at 139 kb/s."""
@@ -24,6 +24,8 @@ _RANGES: Mapping[str, tuple[float, float, str]] = {
     "jitter_ms": (0, 10_000, "milliseconds"),
     "loss": (0, 1, "a share, where 0.05 is 5 %"),
     "burst": (1, 1_000, "packets"),
+    "bad_loss": (0, 1, "a share, where 0.05 is 5 %"),
+    "good_loss": (0, 1, "a share, where 0.05 is 5 %"),
     "duplicate": (0, 1, "a share, where 0.05 is 5 %"),
     "rate_kbps": (0, 10_000_000, "kbit/s, where 0 means no limit"),
     "queue_bytes": (1_504, 1_000_000_000, "bytes"),
@@ -50,7 +52,11 @@ class LinkSettings:
     loss: float = 0.0
     """Share of packets lost before the queue, 0..1."""
     burst: float = 1.0
-    """Mean length of a run of losses, packets; 1: each loss is independent."""
+    """Mean length of a bad time, packets; 1: each loss is independent."""
+    bad_loss: float = 1.0
+    """Share lost in a bad time, above `loss`; 1: `burst` is the mean length of a run of losses (Gilbert's model)."""
+    good_loss: float = 0.0
+    """Share lost between bad times, below `loss` (Elliott's model)."""
     loss_list: tuple[bool, ...] = ()
     """Packet by packet, repeated; used instead of `loss` where not empty."""
     duplicate: float = 0.0
@@ -83,14 +89,23 @@ class LinkSettings:
             object.__setattr__(self, "jitter", Jitter(self.jitter))
         except ValueError:
             raise ValueError(f"jitter must be normal, uniform or pareto, not {_shown(self.jitter)}.") from None
-        if self.burst > 1 and self.loss < 1 and enter_bad(self.loss, self.burst) > 1:
-            most = self.burst / (self.burst + 1)
-            raise ValueError(f"With bursts of {self.burst:g} packets at most {most:.0%} can be lost, or everything.")
+        if self.burst > 1 and 0 < self.loss < 1:
+            self._check_bursts()
         object.__setattr__(self, "loss_list", _loss_list(self.loss_list))
         object.__setattr__(self, "trace", _trace(self.trace))
         object.__setattr__(self, "steps", _timed("steps", self.steps, "kbit/s", _RANGES["rate_kbps"][1]))
         delays = _timed("delay_trace", self.delay_trace, "milliseconds", _RANGES["delay_ms"][1])
         object.__setattr__(self, "delay_trace", delays)
+
+    def _check_bursts(self) -> None:
+        if not self.good_loss <= self.loss < self.bad_loss:
+            raise ValueError(
+                f"loss ({self.loss:g}) lies between good_loss ({self.good_loss:g}) and bad_loss ({self.bad_loss:g})."
+            )
+        bad = bad_share(self.loss, bad_loss=self.bad_loss, good_loss=self.good_loss)
+        if enter_bad(bad, self.burst) > 1:
+            most = self.good_loss + (self.bad_loss - self.good_loss) * self.burst / (self.burst + 1)
+            raise ValueError(f"With bursts of {self.burst:g} packets at most {most:.0%} can be lost, or everything.")
 
     def changed(self, changes: Mapping[str, Any]) -> "LinkSettings":
         """These settings with `changes` made. Raises ValueError for a name or a value that cannot be."""

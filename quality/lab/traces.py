@@ -34,6 +34,7 @@ class Kind(StrEnum):
     ROUND_TRIPS = "round trips"
     PHONE = "phone"
     LOSSES = "losses"
+    GENERATED = "generated"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from . import generated
 from .scenarios import LEAD_IN_S, TRACE_QUEUE_BYTES, Scenario, Step, cut
 from .scenarios import load as load_scenario
 from .scenarios import names as scenario_names
@@ -44,25 +45,32 @@ _SAYS = {
     Kind.ROUND_TRIPS: "The delays and outages of {0.trace.name} from second {0.start_s:g}.",
     Kind.PHONE: "Delay and loss of {0.trace.name} from second {0.start_s:g}, as its pings saw them.",
     Kind.LOSSES: "The losses of {0.trace.name} from second {0.start_s:g}.",
+    Kind.GENERATED: "The generated trace {0.trace.name} from second {0.start_s:g}.",
 }
 
 
 def find(name: str, *, seconds: int) -> Scenario:
-    """A built-in scenario by name, a `.toml` file, or a trace as FILE or FILE@SECONDS. Raises ValueError."""
+    """A scenario by name, or a `.toml` file of one; a generated trace by name, or a `.json` file of its model; or a
+    recorded trace by its file. Traces may say where the speech begins, NAME@SECONDS. Raises ValueError."""
     if name in scenario_names() or name.endswith(".toml"):
         return load_scenario(name)
-    file, at, offset = name.rpartition("@")
+    found, at, offset = name.rpartition("@")
     if not at:
-        file, offset = name, "0"
+        found, offset = name, "0"
     try:
         start_s = float(offset)
     except ValueError:
-        raise ValueError(f"{name} names no second of a trace: write FILE@SECONDS.") from None
-    if not Path(file).is_file():
+        raise ValueError(f"{name} names no second of a trace: write {found}@SECONDS.") from None
+    if found in generated.names() or found.endswith(generated.SUFFIX):
+        trace = generated.trace(found)
+    elif Path(found).is_file():
+        trace = load(found)
+    else:
         raise ValueError(
-            f"There is neither a scenario nor a trace {file!r}; scenarios are {', '.join(scenario_names())}."
+            f"There is neither a scenario nor a trace {found!r}; scenarios are {', '.join(scenario_names())}; generated"
+            f" traces are {', '.join(generated.names())}."
         )
-    return Window(trace=load(file), start_s=start_s, seconds=seconds).scenario()
+    return Window(trace=trace, start_s=start_s, seconds=seconds).scenario()
 
 
 def hurting_windows(trace: Trace, *, seconds: int = WINDOW_S) -> list[Window]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .simulated import show_agreement, show_all, show_one
-from .words import CONTROLLERS, JSON, PROFILE, SCENARIOS, listed
+from .words import CONTROLLERS, GENERATED, JSON, PROFILE, SCENARIOS, listed
 
 if TYPE_CHECKING:
     from quality.lab.simulator import Simulation
@@ -21,11 +21,17 @@ from 1 (bad) to 4.5 (ITU-T G.107.2). Scenarios:
 
 {listed(SCENARIOS)}
 
+Traces that are generated, with the statistics of recorded networks or of published figures, a quarter of an hour each:
+
+{listed(GENERATED)}
+
 Examples:
 
 `legato simulate --trace step40`
 
 `legato simulate --trace burst10 --controller fixed:24000 --profile narration`
+
+`legato simulate --trace 3g@120 --seconds 60`
 
 `legato simulate --trace step40 --plot step40.png`
 
@@ -130,8 +136,8 @@ def register(app: typer.Typer) -> None:
         trace: Annotated[
             str,
             typer.Option(
-                help="What the network does: the name of a scenario, one of your own in a .toml file, or a trace, as"
-                " FILE, or as FILE@SECONDS from that second on."
+                help="What the network does: the name of a scenario, one of your own in a .toml file, or a trace by"
+                " name or FILE, from its start or from a second on: NAME@SECONDS."
             ),
         ] = "clean",
         controller: Annotated[

@@ -25,6 +25,13 @@ SCENARIOS = (
     ("outage3, outage10", "3 s into the speech nothing passes for 3 or 10 s"),
 )
 """Names and what happens."""
+GENERATED = (
+    ("3g, 3g-commute, lte", "capacity while driving or commuting, as recorded networks had it"),
+    ("5g, 5g-rural", "round trips while driving; in the country the network is gone for up to 10 s"),
+    ("train", "LTE in the mountains, with 37 tunnels"),
+    ("cafe", "crowded Wi-Fi, where packets wait for their turn"),
+)
+"""Generated traces: names and what they are."""
 VOICE = "Who speaks; `legato voices` lists them."
 JSON = "Print the figures as one JSON object, the last line of standard output."
 

@@ -63,3 +63,19 @@ def test_a_loss_list_is_followed_and_repeated() -> None:
         False,
         False,
     ] * 2 + [True]
+
+
+def test_bad_times_may_let_some_through_and_good_ones_lose_some() -> None:
+    """Elliott's channel: the share is as asked for, and losses are denser within bad times than between them."""
+    lost = fates(LinkSettings(loss=0.1, burst=20, bad_loss=0.5, good_loss=0.02), seed=3, count=100_000)
+    assert sum(lost) / len(lost) == pytest.approx(0.1, abs=0.01)
+    after = [later for now, later in itertools.pairwise(lost) if now]
+    bad = (0.1 - 0.02) / 0.48
+    assert sum(after) / len(after) == pytest.approx((bad * 0.5 * (0.95 * 0.5 + 0.05 * 0.02) + 0.02**2) / 0.1, rel=0.1)
+
+
+def test_shares_that_cannot_go_together_are_refused() -> None:
+    with pytest.raises(ValueError, match="lies between"):
+        LinkSettings(loss=0.3, burst=3, bad_loss=0.2)
+    with pytest.raises(ValueError, match="at most 25%"):
+        LinkSettings(loss=0.3, burst=1.01, bad_loss=0.5)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from adaptive.control.profiles import PROFILES
 from adaptive.control.registry import available
-from quality.lab import PRESETS
+from quality.lab import PRESETS, generated
 from quality.lab.scenarios import names
 from transport_webrtc import cli
 from transport_webrtc.signalling.whep import CARRIERS
@@ -26,7 +26,7 @@ def told(*arguments: str) -> str:
 @pytest.mark.parametrize(
     ("verb", "named"),
     [
-        ("simulate", (*names(), *PROFILES, "ana", "oracle", "adaptive", "fixed:32000+fec", "Examples")),
+        ("simulate", (*names(), *generated.names(), *PROFILES, "ana", "oracle", "adaptive", "fixed:32000+fec", "Examples")),
         ("listen", (*PRESETS, *PROFILES, *CARRIERS, "Examples")),
         ("serve", (*PROFILES, "adaptive", "fixed", "https://my.page", "stun:", "turn:", "Examples")),
         ("say", ("seam_r", "lag_samples", "level_db", "branch_snr_db", "nothing is written", "--every", "Examples")),
