@@ -203,7 +203,7 @@ class Carrying:
         report = self.track.delivery.report(now)
         if report is not None:
             self._reported_at = now
-            self._on_heard(HeardReport(at=now, position=self._speaker.position(now), buffered_s=self.track.lead_s()))
+            self._on_heard(HeardReport(at=now, position=self._speaker.position(), buffered_s=self.track.lead_s()))
             self._on_network(report)
 
     def _wait(self, seconds: float) -> None:

@@ -55,4 +55,4 @@ class Reporting:
     def heard(self, report: HeardReport) -> None:
         """From the audio track."""
         if self._steering.carrier is Carrier.AUDIO:
-            self._steering.on_heard(dataclasses.replace(report, position=self._speaker.position(report.at)))
+            self._steering.on_heard(dataclasses.replace(report, position=self._speaker.position()))

@@ -9,18 +9,15 @@ from adaptive.control.plan import Plan
 from adaptive.control.profiles import Profile
 from adaptive.control.reports import ComputeReport, ContentReport
 from adaptive.speech.renderer import ClausePrepared, Renderer, RenderEvent
-from adaptive.speech.voice import Samples
 from adaptive.utterance import State
-from adaptive.utterance.fade import padded
 
 from .media.block import Block
 from .messages import Accepted, Limits, Refused, SayMessage
 from .speaking.admission import check_later, check_length, check_text, profile_of, voice_of
 from .speaking.ahead import Ahead, Place
-from .speaking.heard import HeardEvents
+from .speaking.live import Live
 from .speaking.past import Past
 from .speaking.reports import compute_report, content_report
-from .speaking.run_in import RunIn
 from .speaking.switches import switches
 from .speaking.tally import Tally
 from .speaking.turns import Turns
@@ -56,15 +53,13 @@ class Speaker:
         self._turns = Turns(renderer=renderer, clock=clock, told=self._told, over=self._over, wake=self._woken)
         self.ahead = Ahead(self._turns, clock=clock, tell=self._tell, heard_out=self._ended)
         """What the data track took."""
-        self._events = HeardEvents(self._tell, clock=clock)
+        self.live = Live(self._turns, clock=clock, tell=self._tell, heard_out=self._ended)
+        """What the audio track took."""
         self._tally = Tally()
         self._past = Past()
-        self._tail: tuple[Samples, str, int] | None = None
-        """The last 5 ms of what was cut off, to go out with the next frame."""
         self._plan: Plan | None = None
-        self._delay_s = 0.0
         self._connected = False
-        self._run_in = RunIn()
+        self._away = False
 
     def say(self, message: SayMessage) -> Accepted:
         """Queues it, or adds to it where its id is known and open; an id that is known and closed changes nothing.
@@ -84,7 +79,7 @@ class Speaker:
         elif len(waiting) >= self._limits.max_waiting:
             raise Refused(429, f"{len(waiting)} utterances are waiting already; say it again when one has ended.")
         priority = profile.priority if message.priority is None else message.priority
-        urgent = sounding is not None and not message.at and self.ahead.yields(sounding, priority)
+        urgent = sounding is not None and not message.at and priority > sounding.priority
         before = 0 if urgent else len(self.ahead.everyone) - len(waiting)
         place = 0 if message.interrupt else waiting.place(priority) + before
         accepted = Accepted(id=message.id or secrets.token_urlsafe(9), place=place)
@@ -93,7 +88,7 @@ class Speaker:
         self._turns.add(utterance, first=message.interrupt)
         self._emit("queued", accepted.id, {"position": 0, "place": place})
         if urgent and sounding is not None:
-            self.ahead.cut_into(sounding)
+            (self.ahead if sounding in self.ahead else self.live).cut_into(sounding)
         self._turns.advance()
         self.ahead.make_way()
         return accepted
@@ -119,19 +114,20 @@ class Speaker:
                 if utterance in self.ahead:
                     self.ahead.recall()
                 utterance.pipeline.pause()
-                self._tell("paused", utterance, {})
+                self._tell("paused", utterance, {"reason": "asked"})
 
     def resume(self, id: str | None = None) -> None:
         """Ends `pause`. Raises Refused."""
         for utterance in self._meant(id, self.ahead.everyone[:1]):
             if utterance.pipeline.paused:
                 utterance.pipeline.resume()
-                self._tell("resumed", utterance, {})
+                self._tell("resumed", utterance, {"reason": "asked"})
         self._wake_carrier()
 
     def connected(self) -> None:
         """There is somebody to hear it: sounding begins. What was said before has waited."""
         self._connected = self._turns.connected = True
+        self.live.switch(not self.ahead.on)
         self._turns.advance()
         self._wake_carrier()
 
@@ -144,38 +140,47 @@ class Speaker:
         self.ahead.recall(stopped_at)
         self.ahead.stopped = False
         self.ahead.on = self._turns.ahead_of_time = on
-        self.ahead.quiet_until = now + self._delay_s
+        self.live.switch(self._connected and not on)
+        self.ahead.quiet_until = now + self.live.delay_s
         current = self._turns.current
         if current is not None and current.not_before > now:
             self._turns.give_way()
         self._turns.advance()
         self._wake_carrier()
 
+    def away(self, reason: str) -> None:
+        """Nobody hears it from now on: nothing is taken, what did not arrive will be, and all that is told of it is
+        `paused` with that reason. A player that was sent speech ahead plays on."""
+        if self._away:
+            return
+        self._away = True
+        self.live.hold()
+        if (sounding := self.ahead.sounding) is not None and sounding.started:
+            self._tell("paused", sounding, {"reason": reason})
+
+    def back(self, reason: str, *, stopped_at: Place | None = None) -> None:
+        """Ends `away`: each utterance goes on by its `keep`. `stopped_at`: where a player of the data track is; one
+        that plays goes on there, one that ran out at the word. Without it, it goes on where it was last known."""
+        if not self._away:
+            return
+        self._away = False
+        self.live.go_on()
+        self.ahead.take_up(stopped_at)
+        if (sounding := self.ahead.sounding) is not None and sounding.started:
+            self._tell("resumed", sounding, {"reason": reason})
+        self._wake_carrier()
+
+    def arrived(self, until: float | None, *, watched: bool) -> None:
+        """What the audio track took until then (monotonic seconds) reached the listener; see `Live.arrived`."""
+        self.live.arrived(until, watched=watched)
+
     def take(self, ticks: int) -> Block | None:
         """For the audio track, exactly the next `ticks` samples; None where there is nothing to say at present."""
-        if self._tail is not None:
-            (tail, name, start), self._tail = self._tail, None
-            return Block(padded(tail, ticks), name, start)
-        current = self._turns.current
-        if current is None or not self._connected or self.ahead.on:
-            self._run_in.resting = True
-            return None
-        now, start = self._clock(), current.pipeline.taken
-        samples = None if self._run_in.resting else current.pipeline.take(ticks, now)
-        if samples is None:
-            return self._run_in.block(ticks, now, utterance=current.id, start=start, paused=current.pipeline.paused)
-        self._run_in.sounded(now)
-        if current.pipeline.taken > start:
-            if not current.started:
-                current.started = True
-                self._tell("started", current, {"voice": current.voice})
-            self._events.left(current, start, now, delay_s=self._delay_s)
-        self._turns.advance()
-        return Block(samples, current.id, start)
+        return self.live.take(ticks)
 
     def heard(self, delay_s: float) -> None:
         """A frame is heard `delay_s` seconds after it is taken."""
-        self._delay_s = max(delay_s, 0.0)
+        self.live.delay_s = max(delay_s, 0.0)
 
     def steer(self, plan: Plan) -> None:
         """Follows a new plan from the next chunk on, and tells what it changes in the frames at once."""
@@ -198,15 +203,15 @@ class Speaker:
         """Pauses ahead and what remains."""
         return content_report(now, self._turns.current)
 
-    def position(self, now: float) -> int | None:
+    def position(self) -> int | None:
         """Last tick heard of the utterance that sounds."""
         sounding = self.ahead.sounding
-        return None if sounding is None else sounding.position(now, self._delay_s)
+        return None if sounding is None else self.live.position(sounding)
 
     def snapshot(self) -> dict[str, Any]:
         """What it is doing, for the listener's snapshot."""
         current = self.ahead.sounding
-        position = 0 if current is None else current.position(self._clock(), self._delay_s)
+        position = 0 if current is None else self.live.position(current)
         queue = [utterance.id for utterance in self.ahead.everyone if utterance is not current]
         return {
             "speaking": current and current.as_dict(position),
@@ -216,8 +221,8 @@ class Speaker:
 
     def close(self) -> None:
         """Ends everything and tells nothing more."""
-        self._connected, self._tail = False, None
-        self._events.close()
+        self._connected = False
+        self.live.close()
         self.ahead.close()
         self._turns.close()
 
@@ -248,32 +253,26 @@ class Speaker:
 
     def _over(self, utterance: Utterance) -> None:
         """Every sample of it left, or it failed: told when the last one is heard."""
+        self._past.add(utterance.accepted)
         if utterance not in self.ahead:
-            self._ended(utterance, self._clock() + self._delay_s + utterance.last_frame_s)
+            self.live.over(utterance)
 
-    def _ended(self, utterance: Utterance, heard_at: float | None = None) -> None:
-        """Its last sample is heard, now where no time is given."""
+    def _ended(self, utterance: Utterance) -> None:
+        """Its last sample is heard."""
         name, state = ("failed", State.ERROR) if utterance.failure is not None else ("finished", State.COMPLETED)
         self._forget(utterance, state)
         ticks, failure = utterance.pipeline.total, utterance.failure
         data = {"position": ticks, **({"ticks": ticks} if failure is None else {"message": failure})}
-        if heard_at is None:
-            self._emit(name, utterance.id, data)
-            self.ahead.make_way()
-        else:
-            self._events.add(heard_at, name, utterance, data)
+        self._emit(name, utterance.id, data)
+        self.ahead.make_way()
 
     def _interrupt(self, utterance: Utterance) -> None:
         """Cuts it off: nothing of it leaves after the next frame, and nothing more is told of it but this."""
         if utterance in self.ahead:
             self.ahead.recall()
-        position = utterance.position(self._clock(), self._delay_s)
-        start = utterance.pipeline.taken
-        tail = utterance.pipeline.cut()
-        if len(tail) and not self.ahead.on:
-            self._tail = (tail, utterance.id, start)
+        position = self.live.position(utterance)
+        self.live.cut(utterance)
         self._turns.drop(utterance)
-        self._events.drop(utterance)
         self._forget(utterance, State.INTERRUPTED)
         self._emit("interrupted", utterance.id, {"position": position, "heard": utterance.heard_text(position)})
         self._wake_carrier()
@@ -287,7 +286,7 @@ class Speaker:
         self._past.add(utterance.accepted)
 
     def _tell(self, name: str, utterance: Utterance, data: dict[str, Any]) -> None:
-        self._emit(name, utterance.id, {"position": utterance.position(self._clock(), self._delay_s), **data})
+        self._emit(name, utterance.id, {"position": self.live.position(utterance), **data})
 
     def _woken(self) -> None:
         self.ahead.make_way()

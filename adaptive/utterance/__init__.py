@@ -3,5 +3,6 @@
 from .pipeline import Pipeline
 from .position import HeardClock, Timeline, heard_text
 from .states import IllegalMove, Life, Sounding, State
+from .taking_up import Text
 
-__all__ = ["HeardClock", "IllegalMove", "Life", "Pipeline", "Sounding", "State", "Timeline", "heard_text"]
+__all__ = ["HeardClock", "IllegalMove", "Life", "Pipeline", "Sounding", "State", "Text", "Timeline", "heard_text"]

@@ -168,11 +168,25 @@ class Pipeline:
 
     def cut(self) -> Samples:
         """Ends it here; returns at most 5 ms, falling to zero, for the frame that is sent next."""
-        tail = np.zeros(0, np.float32) if self._silent else self._tail()
+        tail = self.fall()
         self.total = self.written = self.taken
         self._chunks.clear()
         self._at = 0
         return tail
+
+    def fall(self) -> Samples:
+        """At most 5 ms of what would come next, falling to zero: sound ends here. The position stays."""
+        tail = np.zeros(0, np.float32) if self._silent else self._tail()
+        self._silent = True
+        return tail
+
+    def skip(self, ticks: int) -> int:
+        """Leaves out at most that many ticks of what is written, as though they were taken; how many it left out."""
+        count = min(ticks, self.ready)
+        self._at = self._read(count)[1]
+        self._silent, self._ran_out_at = True, None
+        self.taken += count
+        return count
 
     def heard(self, position: int) -> None:
         """What lies before `position` is not needed any more; nor is what is more than `keep` behind the taker."""

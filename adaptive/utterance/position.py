@@ -15,24 +15,46 @@ _MOST_FRAMES = 2_048
 
 
 class HeardClock:
-    """Follows the frames of one utterance from when they left until they are heard, a given delay later."""
+    """Follows the frames of one utterance from when they left until they are heard, a given delay later.
+
+    Frames stay known until it is certain that they arrived, since what never did has to be said again.
+    """
 
     def __init__(self) -> None:
-        self._flying: deque[tuple[float, int, int]] = deque(maxlen=_MOST_FRAMES)
-        self._sounding: tuple[float, int, int] | None = None
+        self._frames: deque[tuple[float, int, int]] = deque(maxlen=_MOST_FRAMES)
+        self._reached = 0
+        """Tick that was heard before the first of them."""
 
     def left(self, at: float, start: int, ticks: int) -> None:
         """The samples from tick `start` on left at `at` (monotonic seconds)."""
-        self._flying.append((at, start, ticks))
+        self._frames.append((at, start, ticks))
 
     def position(self, now: float, delay_s: float) -> int:
         """Last tick heard at `now`, where a sample is heard `delay_s` after it left."""
-        while self._flying and self._flying[0][0] + delay_s <= now:
-            self._sounding = self._flying.popleft()
-        if self._sounding is None:
-            return 0
-        at, start, ticks = self._sounding
+        frame = self._newest(now - delay_s)
+        if frame is None:
+            return self._reached
+        at, start, ticks = frame
         return start + min(max(to_ticks(now - delay_s - at), 0), ticks)
+
+    def arrived(self, until: float) -> int:
+        """The tick up to which speech arrived, where every frame that left at `until` or before it did."""
+        frame = self._newest(until)
+        return self._reached if frame is None else frame[1] + frame[2]
+
+    def forget(self, until: float) -> None:
+        """Frames that left before `until` are not asked for any more."""
+        while len(self._frames) > 1 and self._frames[1][0] <= until:
+            self._frames.popleft()
+
+    def restart(self, reached: int) -> None:
+        """What is on its way is never heard: tick `reached` is the last until more leaves."""
+        self._frames.clear()
+        self._reached = reached
+
+    def _newest(self, until: float) -> tuple[float, int, int] | None:
+        """The last frame that left at `until` or before."""
+        return next((frame for frame in reversed(self._frames) if frame[0] <= until), None)
 
 
 class Timeline(Generic[T]):

@@ -511,7 +511,7 @@ def test_what_waits_for_long_leaves_room_for_what_is_said_meanwhile(play):
 
 def test_priority_orders_the_queue(play):
     async def test(scene):
-        scene.say(id="first")
+        scene.say(id="first", priority=9)
         scene.say(id="low", priority=1)
         assert scene.say(id="high", priority=9).place == 1
         assert scene.say(id="navigation", profile="navigation").place == 2

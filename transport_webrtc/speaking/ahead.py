@@ -133,7 +133,13 @@ class Ahead:
         """At most the next `ticks` samples of what has its turn; None where there is nothing to say at present.
         `timed`: the player can be told before which time something may not sound."""
         current, now = self._turns.current, self._clock()
-        if current is None or not self.on or self.stopped or (current.not_before > now and not timed):
+        if (
+            current is None
+            or not self.on
+            or self.stopped
+            or self._turns.held
+            or (current.not_before > now and not timed)
+        ):
             return None
         pipeline, start = current.pipeline, current.pipeline.taken
         before = pipeline.before(PREFILL)
@@ -149,7 +155,7 @@ class Ahead:
         stretch.end += len(samples)
         if current.cut_into:
             current.cut_into = False
-            self._tell("resumed", current, {})
+            self._tell("resumed", current, {"reason": "urgent"})
         not_before = max(current.not_before, self.quiet_until)
         taken = Taken(
             samples=samples,
@@ -197,6 +203,16 @@ class Ahead:
         if again:
             self._turns.put_back(again)
 
+    def take_up(self, stopped_at: Place | None) -> None:
+        """Nothing that was sent arrives any more: all goes on where the player is, or at the word of it where it ran
+        out amid an utterance."""
+        if not self._stretches:
+            return
+        self.recall(stopped_at)
+        current = self._turns.current
+        if current is not None and stopped_at is not None and not stopped_at.moving:
+            current.rewind(current.reached)
+
     def make_way(self) -> None:
         """What waits for its time does not hold up what may sound now."""
         current, now = self._turns.current, self._clock()
@@ -210,19 +226,15 @@ class Ahead:
         self._turns.give_way()
         self._turns.advance()
 
-    def yields(self, sounding: Utterance, priority: int) -> bool:
-        """Whether something of that priority cuts into what sounds: what was sent ahead can be taken back."""
-        return priority > sounding.priority and sounding in self
-
     def cut_into(self, utterance: Utterance) -> None:
         """Something urgent comes first; it goes on later, at the word that is not heard out."""
         self.recall()
         if self._turns.current is not utterance:
             return  # it was heard out meanwhile
-        utterance.pipeline.rewind(utterance.word_at(utterance.pipeline.taken))
+        utterance.pipeline.rewind(utterance.text.word_at(utterance.pipeline.taken))
         utterance.cut_into = True
         self._turns.give_way()
-        self._tell("paused", utterance, {})
+        self._tell("paused", utterance, {"reason": "urgent"})
 
     def close(self) -> None:
         """Tells nothing any more."""

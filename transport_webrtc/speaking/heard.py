@@ -44,6 +44,14 @@ class HeardEvents:
         if self._timer is None:
             self._arm()
 
+    def take_back(self, utterance: Utterance, heard: int) -> None:
+        """It was not heard beyond tick `heard`: what is there is told when it is heard after all."""
+        for _, name, whose, data in self._due:
+            if whose is utterance and data.get("position", -1) >= heard and name != "progress":
+                again = {key: value for key, value in data.items() if key != "position"}
+                utterance.marks.add(data["position"], (name, again))
+        self._due = deque(row for row in self._due if row[2] is not utterance or row[3].get("position", heard) < heard)
+
     def drop(self, utterance: Utterance) -> None:
         """Nothing more is told of it."""
         self._due = deque(row for row in self._due if row[2] is not utterance)

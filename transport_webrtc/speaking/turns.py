@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 
 from adaptive.control.plan import Plan, Reason
+from adaptive.control.profiles import Keep
 from adaptive.speech.renderer import Renderer, RenderEvent, RenderFailed
 from adaptive.ticks import to_ticks
 
@@ -45,6 +46,8 @@ class Turns:
         """There is somebody to hear it."""
         self.ahead_of_time = False
         """The carrier sends ahead: what may not sound yet may have its turn, if nothing else waits."""
+        self.held = False
+        """Nobody hears it at present: only what goes by unheard is rendered on."""
         self._renderer = renderer
         self._clock = clock
         self._told = told
@@ -92,9 +95,9 @@ class Turns:
             done = self.current
             self.drop(done)
             self._over(done)
-        if self.current is not None:
+        if self.current is not None and (not self.held or self.current.keep is Keep.SKIP):
             self.current.grant(0, most=None if self.connected else UNCONNECTED)
-        if len(self.waiting) and self.connected:
+        if len(self.waiting) and self.connected and not self.held:
             self._prepare(now)
         if len(self.waiting):
             self._arm(now)

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from adaptive.control.profiles import Profile
+from adaptive.control.profiles import Keep, Profile
 from adaptive.speech.renderer import (
     Chunk,
     ClausePrepared,
@@ -17,9 +17,9 @@ from adaptive.speech.renderer import (
     RenderJob,
     RenderStream,
 )
-from adaptive.speech.voice import VoiceInfo, Word
+from adaptive.speech.voice import VoiceInfo
 from adaptive.ticks import to_seconds, to_ticks
-from adaptive.utterance import HeardClock, Life, Pipeline, Sounding, State, Timeline, heard_text
+from adaptive.utterance import HeardClock, Life, Pipeline, Sounding, State, Text, Timeline, heard_text
 from adaptive.utterance.pipeline import KEEP_TICKS
 
 from ..messages import Accepted, SayMessage
@@ -60,6 +60,7 @@ class Utterance:
         """None for a voice that its renderer loads when it is asked for it."""
         self.speed = message.speed
         self.priority = profile.priority if message.priority is None else message.priority
+        self.keep = profile.keep if message.keep is None else message.keep
         self.not_before = now + message.at
         self.open = message.more
         self.rank = (0, 0)
@@ -84,7 +85,7 @@ class Utterance:
             keep=max(KEEP_TICKS, to_ticks(profile.lead_s + KEPT_BEYOND_S)),
         )
         self.pipeline.text_open = message.more
-        self.clauses: list[tuple[str, tuple[Word, ...]]] = []
+        self.text = Text()
         self.pauses: list[tuple[int, int]] = []
         """Silence between clauses, from tick to tick, as far as it is rendered."""
         self._prepared_ticks = 0
@@ -172,7 +173,7 @@ class Utterance:
         match event:
             case ClausePrepared():
                 self.life.reach(State.ACOUSTIC_PROCESSING)
-                self.clauses.append((event.text, event.words))
+                self.text.add(event.text, event.words, start=event.start)
                 self._prepared_ticks = event.start + event.ticks
                 self._prepared_characters += len(event.text)
                 for word in event.words:
@@ -194,10 +195,17 @@ class Utterance:
                 self.pipeline.finish(self.pipeline.written)
 
     def position(self, now: float, delay_s: float) -> int:
-        """Last tick heard; what was heard is given up."""
-        position = max(self.reached, self.clock.position(now, delay_s))
-        self.pipeline.heard(position - PREFILL)
-        return position
+        """Last tick heard, where what leaves is heard `delay_s` later."""
+        return max(self.reached, self.clock.position(now, delay_s))
+
+    def certain(self, position: int) -> None:
+        """It was heard up to there for certain: what is never said again is given up."""
+        again = self.text.clause_at(position) if self.keep is Keep.RESTART else self.text.word_at(position)
+        self.pipeline.heard(again - PREFILL)
+
+    def rewind(self, heard: int) -> None:
+        """It was heard up to there and no further: it is to be taken again from where its `keep` wants it taken up."""
+        self.reached = min(self.reached, self.pipeline.rewind(self.text.taken_up(self.keep, heard)))
 
     def as_dict(self, position: int) -> dict[str, Any]:
         """What it is doing, for the listener's snapshot."""
@@ -209,14 +217,9 @@ class Utterance:
             "ready_s": round(to_seconds(self.pipeline.ready), 3),
         }
 
-    def word_at(self, position: int) -> int:
-        """Where the word begins that was not heard out at `position`; `position` where that is between words."""
-        words = (word for _, words in self.clauses for word in words)
-        return next((word.start for word in words if word.start <= position < word.end), position)
-
     def heard_text(self, position: int) -> str:
         """What of its text was heard."""
-        return heard_text(self.clauses, position)
+        return heard_text(self.text.clauses, position)
 
     def end(self) -> None:
         """Nothing more is wanted of it."""

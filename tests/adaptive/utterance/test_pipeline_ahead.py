@@ -93,3 +93,17 @@ def test_a_timeline_knows_what_comes_next():
     assert line.next_tick == 10
     assert list(line.until(11)) == [(10, "a")]
     assert line.next_tick == 20
+
+
+def test_what_is_skipped_is_left_out_and_what_follows_fades_in():
+    made = pipeline(4_800, 4_800)
+    made.take(960, 0.0)
+    assert len(made.fall()) == FADE_TICKS
+    assert len(made.fall()) == 0
+    assert made.taken == 960
+    assert made.skip(3_000) == 3_000
+    np.testing.assert_array_equal(made.take(960, 0.0)[FADE_TICKS:], ramp(3_960 + FADE_TICKS, 960 - FADE_TICKS))
+    assert made.skip(99_999) == 9_600 - 4_920
+    write(made, 960)
+    made.finish(made.written)
+    np.testing.assert_array_equal(made.take(960, 0.0)[FADE_TICKS:], ramp(9_600 + FADE_TICKS, 960 - FADE_TICKS))

@@ -54,3 +54,17 @@ def test_heard_text_without_spaces_between_words():
 
 def test_words_that_are_spoken_otherwise_than_written_are_told_as_spoken():
     assert heard_text([("705A", (word("seven", 0, 10), word("oh", 10, 20), word("five", 20, 30)))], 20) == "seven oh"
+
+
+def test_what_left_by_a_time_arrived_and_what_is_restarted_counts_anew():
+    clock = HeardClock()
+    assert clock.arrived(5.0) == 0
+    for number in range(10):
+        clock.left(number * 0.02, number * 960, 960)
+    assert clock.arrived(0.1) == 6 * 960
+    clock.forget(0.1)
+    assert clock.arrived(0.1) == 6 * 960
+    clock.restart(6 * 960)
+    assert clock.arrived(1.0) == clock.position(1.0, 0.0) == 6 * 960
+    clock.left(2.0, 4_800, 960)
+    assert clock.position(2.01, 0.0) == 4_800 + 480

@@ -1,0 +1,234 @@
+"""What the audio track takes, frame by frame as it sounds; what never arrived in an outage is taken again."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from adaptive.control.profiles import Keep
+from adaptive.speech.voice import Samples
+from adaptive.ticks import to_seconds, to_ticks
+from adaptive.utterance.fade import padded
+
+from ..media.block import Block
+from .heard import HeardEvents
+from .run_in import RunIn
+from .turns import Turns
+from .utterance import Utterance
+
+SKIP_S = 0.2
+"""What is not to be said again goes by in steps of this while nobody hears it, so that the renderer keeps up."""
+OVER = "over"
+"""The name under which the end of an utterance waits among what is told when it is heard."""
+
+DOUBT_S = 0.25
+"""Without a sign of the listener for so long, nothing is told as heard that is not known to have arrived."""
+
+Tell = Callable[[str, Utterance, dict[str, Any]], None]
+Told = tuple[str, Utterance, dict[str, Any]]
+
+
+class Live:
+    """One listener's; the counterpart of `Ahead`. Used from the event loop only."""
+
+    def __init__(
+        self, turns: Turns, *, clock: Callable[[], float], tell: Tell, heard_out: Callable[[Utterance], None]
+    ) -> None:
+        """`heard_out` is called with each utterance of which nothing is left to be heard."""
+        self.delay_s = 0.0
+        """A frame is heard so long after it is taken."""
+        self._turns = turns
+        self._clock = clock
+        self._tell = tell
+        self._heard_out = heard_out
+        self._events = HeardEvents(self._told, clock=clock)
+        self._run_in = RunIn()
+        self._on = False
+        self._tail: tuple[Samples, str, int] | None = None
+        """The last 5 ms of what was cut off, to go out with the next frame."""
+        self._over: list[Utterance] = []
+        """Of which everything left that is not heard out."""
+        self._late: list[Told] = []
+        """What should have been heard, and may not have arrived."""
+        self._until: float | None = None
+        """What left by then arrived; None where nobody says so."""
+        self._watched = False
+        self._sign_at = 0.0
+        self._held_at: float | None = None
+        self._skipped_to = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def switch(self, on: bool) -> None:
+        """Speech is taken here from now on, or is not."""
+        if self._held_at is not None and self._on and not on:
+            self._settle()
+        self._on = on
+
+    def take(self, ticks: int) -> Block | None:
+        """Exactly the next `ticks` samples; None where there is nothing to say at present."""
+        if self._tail is not None:
+            (tail, name, start), self._tail = self._tail, None
+            return Block(padded(tail, ticks), name, start)
+        current = self._turns.current
+        if current is None or not self._on or self._held_at is not None:
+            self._run_in.resting = True
+            return None
+        now, start = self._clock(), current.pipeline.taken
+        samples = None if self._run_in.resting else current.pipeline.take(ticks, now)
+        if samples is None:
+            return self._run_in.block(ticks, now, utterance=current.id, start=start, paused=current.pipeline.paused)
+        self._run_in.sounded(now)
+        if current.pipeline.taken > start:
+            if not current.started:
+                current.started = True
+                self._tell("started", current, {"voice": current.voice})
+            if current.cut_into:
+                current.cut_into = False
+                self._tell("resumed", current, {"reason": "urgent"})
+            self._events.left(current, start, now, delay_s=self.delay_s)
+        self._turns.advance()
+        return Block(samples, current.id, start)
+
+    def over(self, utterance: Utterance) -> None:
+        """Every sample of it left: it is over when the last one is heard."""
+        self._over.append(utterance)
+        self._events.add(self._clock() + self.delay_s + utterance.last_frame_s, OVER, utterance, {})
+
+    def position(self, utterance: Utterance) -> int:
+        """Last tick of it heard; what was heard for certain is given up."""
+        now = self._clock()
+        position = utterance.position(now, self.delay_s) if self._held_at is None else self._arrived(utterance)
+        utterance.certain(position if self._until is None else min(position, self._arrived(utterance)))
+        utterance.clock.forget(now - self.delay_s if self._until is None else min(self._until, now - self.delay_s))
+        return position
+
+    def arrived(self, until: float | None, *, watched: bool) -> None:
+        """A sign of the listener: what left until then (monotonic seconds) reached it; None where that is not known.
+        `watched`: an outage would show at once, so nothing is told as heard that may have been lost in one."""
+        self._sign_at = self._clock()
+        if until is not None and (self._until is None or until > self._until):
+            self._until = until
+        self._watched = watched
+        late, self._late = self._late, []
+        for told in late:
+            self._told(*told)
+
+    def cut(self, utterance: Utterance) -> None:
+        """It ends here, with a fade where it sounds."""
+        start = utterance.pipeline.taken
+        self._fade(utterance.id, start, utterance.pipeline.cut())
+        self._events.drop(utterance)
+
+    def cut_into(self, utterance: Utterance) -> None:
+        """Something urgent comes first; it goes on later, at the word of which not everything left."""
+        pipeline = utterance.pipeline
+        self._fade(utterance.id, pipeline.taken, pipeline.fall())
+        pipeline.rewind(utterance.text.word_at(pipeline.taken))
+        self._turns.give_way()
+        if utterance.started:
+            utterance.cut_into = True
+            self._tell("paused", utterance, {"reason": "urgent"})
+
+    def hold(self) -> None:
+        """Nobody hears it from now on: nothing is taken, and what is not known to have arrived is to be taken again
+        where that is wanted."""
+        if self._held_at is not None:
+            return
+        self._held_at = self._skipped_to = self._clock()
+        self._turns.held = True
+        if not self._on:
+            return
+        if (current := self._turns.current) is not None:
+            self._fade(current.id, current.pipeline.taken, current.pipeline.fall())
+        again = [utterance for utterance in self._over if not self._believed(OVER, utterance, {})]
+        if current is not None and current.pipeline.begun and current.keep is not Keep.SKIP:
+            again.append(current)
+        late, self._late = self._late, []
+        for name, utterance, data in late:
+            self._events.add(self._clock(), name, utterance, data)
+        for utterance in dict.fromkeys([*again, *self._turns]):
+            heard = self._arrived(utterance)
+            self._events.take_back(utterance, heard)
+            if utterance in again:
+                utterance.rewind(heard)
+        self._over = [utterance for utterance in self._over if utterance not in again]
+        if again:
+            self._turns.put_back(again)
+        self._skip()
+
+    def go_on(self) -> None:
+        """It is heard again. What is known by now to have arrived is not said again."""
+        if self._held_at is None:
+            return
+        self._skip()
+        self._stop_skipping()
+        if self._on:
+            self._settle()
+        self._held_at, self._turns.held = None, False
+        self._turns.advance()
+
+    def close(self) -> None:
+        """Tells nothing any more."""
+        self._on, self._tail = False, None
+        self._over.clear()
+        self._late.clear()
+        self._events.close()
+        self._stop_skipping()
+
+    def _fade(self, id: str, start: int, tail: Samples) -> None:
+        if len(tail) and self._on:
+            self._tail = (tail, id, start)
+
+    def _arrived(self, utterance: Utterance) -> int:
+        """Tick up to which it is known to have arrived, or taken to be heard where nobody says what arrived."""
+        if self._until is not None:
+            return max(utterance.reached, utterance.clock.arrived(self._until))
+        return utterance.position(self._clock() if self._held_at is None else self._held_at, self.delay_s)
+
+    def _believed(self, name: str, utterance: Utterance, data: dict[str, Any]) -> bool:
+        """Whether what should have been heard was; the end of an utterance has to be known."""
+        if not self._watched or self._until is None or (name == OVER and utterance.keep is Keep.SKIP):
+            return True
+        if name != OVER and (self._held_at is not None or self._clock() - self._sign_at <= DOUBT_S):
+            return True
+        return self._arrived(utterance) >= data.get("position", utterance.pipeline.taken)
+
+    def _told(self, name: str, utterance: Utterance, data: dict[str, Any]) -> None:
+        if not self._believed(name, utterance, data):
+            self._late.append((name, utterance, data))
+        elif name == OVER:
+            self._over = [one for one in self._over if one is not utterance]
+            self._heard_out(utterance)
+        else:
+            self._tell(name, utterance, data)
+
+    def _settle(self) -> None:
+        """Everything that was on its way has arrived, or never will."""
+        for utterance in self._turns:
+            if utterance.keep is Keep.SKIP:
+                heard = utterance.pipeline.taken
+            else:
+                heard = self._arrived(utterance)
+                for tick, (name, data) in utterance.marks.until(heard):
+                    self._tell(name, utterance, {"position": tick, **data})
+                taken_up = utterance.text.taken_up(utterance.keep, heard)
+                utterance.pipeline.skip(max(taken_up - utterance.pipeline.taken, 0))
+            utterance.clock.restart(heard)
+
+    def _skip(self) -> None:
+        """Lets what is not to be said again go by."""
+        self._stop_skipping()
+        current, now = self._turns.current, self._clock()
+        if current is None or current.keep is not Keep.SKIP or not current.pipeline.begun or current.pipeline.paused:
+            return
+        wanted = to_ticks(now - self._skipped_to)
+        skipped = current.pipeline.skip(wanted)
+        self._skipped_to += to_seconds(skipped)
+        for _ in current.marks.until(current.pipeline.taken):
+            pass  # nobody hears them
+        self._turns.advance()
+        self._timer = asyncio.get_running_loop().call_later(SKIP_S, self._skip)
+
+    def _stop_skipping(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
