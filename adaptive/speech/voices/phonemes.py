@@ -1,34 +1,35 @@
 """English text to phonemes without espeak: hibari's reader (Apache-2.0, misaki's alphabet), made to take any text.
 
-Words keep their phonemes, so that a model's durations become word timings.
+Written forms are words before it sees them (`adaptive.speech.reading`). Written words keep their phonemes, so that a
+model's durations become word timings.
 """
 
 import logging
 import re
-import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from ..reading.spans import Span
+
 log = logging.getLogger(__name__)
 
-LONG_NUMBER = re.compile(r"\d(?:,?\d){15,}")
-"""Nobody reads more than fifteen digits as one number: digit by digit."""
 LETTERS = re.compile(r"[^\W_]")
-OTHER_LETTERS = {"İ": "I", "⁄": "/"}
-"""What the reader's tables trip over: a capital whose small letter is two characters; the slash inside of ½."""
+LETTER_A = re.compile(r"(?<![\w.'])A(?![\w.'])")
+"""By itself among letters that are spelt; else it is the article."""
 FAILURES = (ValueError, IndexError, KeyError, TypeError)
 """What the reader raises for text that its rules did not foresee."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SpokenWord:
-    """A word as it is read, between two spaces."""
+    """A written word, or several that are read as one thing, such as "7:30 pm"."""
 
     text: str
-    """Of the normalised text: "9.99" may have become "nine"."""
+    """As written, without white space around it."""
     phonemes: str
-    """misaki's alphabet, punctuation included; may hold spaces; empty where nothing is said."""
+    """misaki's alphabet, punctuation included; spaces between the words that it is read as; empty where nothing is
+    said."""
 
 
 class EnglishReader:
@@ -36,58 +37,62 @@ class EnglishReader:
 
     def __init__(self) -> None:
         from hibari.g2p import G2P
-        from hibari.g2p.normalize import normalize
+
+        from ..reading.english import EnglishReading
 
         self._g2p = G2P()
-        self._normalise = normalize
+        known = self._g2p.lexicon.golds
+        self.reading = EnglishReading(lambda word: word in known)
+        """How written forms are read."""
 
     def read(self, clause: str) -> tuple[SpokenWord, ...]:
         """The words of `clause` with their phonemes; empty where there is nothing to be said. Takes any text."""
-        text = readable(clause)
+        spans = self.reading.words(clause)
         try:
-            words = tuple(self._words(self._normalise(text)))
+            words = tuple(self._together(spans))
         except FAILURES as error:
             log.warning("the reader failed on a clause (%s: %s); reading it word by word", type(error).__name__, error)
-            words = tuple(spoken for word in text.split() for spoken in self._alone(word))
+            words = tuple(map(self._alone, spans))
         return words if any(LETTERS.search(word.phonemes) for word in words) else ()
 
-    def _words(self, text: str) -> Iterator[SpokenWord]:
-        letters = phonemes = ""
-        for token in self._g2p.phonemize_tokens(self._g2p.tokenize(text)):
-            letters += token.text
+    def _together(self, spans: Sequence[Span]) -> Iterator[SpokenWord]:
+        """Read in one go, because how a word sounds depends on its neighbours."""
+        said = self._phonemes(" ".join(_marked(span) for span in spans if span.read))
+        counts = [len(span.read.split()) for span in spans]
+        if sum(counts) != len(said):
+            yield from map(self._alone, spans)
+            return
+        done = 0
+        for span, count in zip(spans, counts, strict=True):
+            yield SpokenWord(text=span.written, phonemes=" ".join(filter(None, said[done : done + count])))
+            done += count
+
+    def _phonemes(self, text: str) -> list[str]:
+        """Of each run between two spaces."""
+        runs: list[str] = []
+        phonemes = ""
+        for token in self._g2p.phonemize_tokens(self._g2p.tokenize(text)) if text else ():
             phonemes += token.phonemes or ""
             if token.whitespace:
-                yield SpokenWord(text=letters, phonemes=phonemes.strip())
-                letters = phonemes = ""
-        if letters:
-            yield SpokenWord(text=letters, phonemes=phonemes.strip())
+                runs.append(phonemes.strip())
+                phonemes = ""
+        return [*runs, phonemes.strip()] if text else []
 
-    def _alone(self, word: str) -> tuple[SpokenWord, ...]:
+    def _alone(self, span: Span) -> SpokenWord:
         try:
-            return tuple(self._words(self._normalise(word)))
+            return SpokenWord(text=span.written, phonemes=" ".join(filter(None, self._phonemes(_marked(span)))))
         except FAILURES as error:
-            log.warning("the reader cannot read %r (%s); it is left out", word, error)
-            return (SpokenWord(text=word, phonemes=""),)
+            log.warning("the reader cannot read %r (%s); it is left out", span.written, error)
+            return SpokenWord(text=span.written, phonemes="")
+
+
+def _marked(span: Span) -> str:
+    """What is read, with the phonemes of a spelt A; what looks like such a mark but is text is none."""
+    text = span.read.replace("](", "] (")
+    return LETTER_A.sub("[A](/ˈA/)", text) if span.changed else text
 
 
 @cache
 def english() -> EnglishReader:
     """The reader of this process; every English voice shares it."""
     return EnglishReader()
-
-
-def readable(text: str) -> str:
-    """`text` with digits of any script as 0-9, fractions written out, and numbers beyond reading digit by digit."""
-    plain = "".join(_readable_character(character) for character in text)
-    return LONG_NUMBER.sub(lambda number: " ".join(number.group().replace(",", "")), plain)
-
-
-def _readable_character(character: str) -> str:
-    if character in OTHER_LETTERS:
-        return OTHER_LETTERS[character]
-    if character.isascii() or not character.isnumeric():
-        return character
-    if character.isdecimal():
-        return str(unicodedata.decimal(character))
-    plain = unicodedata.normalize("NFKC", character).replace("⁄", "/")
-    return f" {plain} " if plain != character else character
