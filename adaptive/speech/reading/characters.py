@@ -4,6 +4,7 @@ import unicodedata
 from functools import cache
 
 _PLAIN = {"’": "'", "‘": "'", "‛": "'", "−": "-", "‐": "-", "‑": "-", "‒": "-", "―": "—", "μ": "µ", "İ": "I", "⁄": "/"}
+_PLAIN |= {"￥": "¥", "￡": "£", "￠": "¢", "￦": "₩"}
 """Apostrophes, the minus sign and hyphens that are written as such; micro where a Greek letter stands in for it; a
 capital whose small letter is two characters, which trips readers; and the slash inside of ½."""
 _KEPT = frozenset("，。！？；：、（）～")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
 """What it finds, and how that is read; None where it is not what the rule is for."""
@@ -77,6 +78,71 @@ def words(spans: Sequence[Span]) -> Iterator[Span]:
                 written, read, changed = written + part, read + text, changed or span.changed
     if written:
         yield Span(written=written.strip(), read=_tidy(read), changed=changed)
+
+
+def changes(written: str, read: str) -> list[tuple[int, int, str]]:
+    """Where `read` differs from `written`, from which it was made: start and end there, and what stands in its place.
+
+    White space at the ends of `written` may be gone.
+    """
+    lead = len(written) - len(written.lstrip())
+    core = written.strip()
+    matcher = SequenceMatcher(a=core, b=read, autojunk=False)
+    found: list[list[int]] = []
+    for tag, start, end, begin, stop in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        if start == end:  # where something was put in, a neighbour goes with it
+            before = 1 if start else 0
+            start, begin = start - before, begin - before
+            if not before and end < len(core):
+                end, stop = end + 1, stop + 1
+        if found and start <= found[-1][1]:
+            found[-1][1], found[-1][3] = max(end, found[-1][1]), max(stop, found[-1][3])
+        else:
+            found.append([start, end, begin, stop])
+    return [(lead + start, lead + end, read[begin:stop]) for start, end, begin, stop in found]
+
+
+def by_words(spans: Sequence[Span], read: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Runs of what was written, and how many of the words `read` in a row stand for each; the last one may have none.
+
+    `read` put together is what the spans read, without white space. Runs put together are all that was written.
+    """
+    places = [
+        (index, number)
+        for index, span in enumerate(spans)
+        for number, character in enumerate(span.read)
+        if not character.isspace()
+    ]
+    done = (0, 0)
+    position = count = 0
+    for word in read:
+        position += len(word)
+        count += 1
+        index = places[position - 1][0]
+        following = places[position] if position < len(places) else (len(spans), 0)
+        if spans[index].changed and following[0] == index:
+            continue
+        if following[0] > index:
+            end = following if following[0] < len(spans) and not spans[following[0]].changed else (following[0], 0)
+        else:
+            end = following
+        yield _between(spans, done, end), count
+        done, count = end, 0
+    if rest := _between(spans, done, (len(spans), 0)):
+        yield rest, 0
+
+
+def _between(spans: Sequence[Span], start: tuple[int, int], end: tuple[int, int]) -> str:
+    """What was written from one place to another."""
+    if start[0] == end[0]:
+        return spans[start[0]].written[start[1] : end[1]] if start[0] < len(spans) else ""
+    parts = [spans[start[0]].written[start[1] :]]
+    parts += [span.written for span in spans[start[0] + 1 : end[0]]]
+    if end[0] < len(spans) and end[1]:
+        parts.append(spans[end[0]].written[: end[1]])
+    return "".join(parts)
 
 
 def joined(spans: Sequence[Span]) -> str:

@@ -1,14 +1,17 @@
 """Mandarin text to phonemes: words (rjieba), their pinyin with tone sandhi (pypinyin), and the IPA of each syllable
 (pinyin-to-ipa) in the alphabet that Kokoro was trained with, where an arrow is a tone.
 
-Latin words among them are read as English, by `phonemes.py`, whose alphabet is the same one.
+Written forms are words before that (`adaptive.speech.reading`). Latin words among them are read as English, by
+`phonemes.py`, whose alphabet is the same one.
 """
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
 from itertools import groupby
 
+from ..reading.chinese import chinese
+from ..reading.spans import by_words
 from .phonemes import SpokenWord, english
 
 HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff〇]+")
@@ -48,49 +51,64 @@ class MandarinReader:
 
         self._cut = rjieba.cut
         self._known = seg.cut
-        self.read("热身。")
+        self._spans = lru_cache(maxsize=4)(chinese().spans)  # a clause is asked for more than once
+        self.read("热身，1次。")
 
     def read(self, clause: str) -> tuple[SpokenWord, ...]:
-        """The words and marks of `clause` with their phonemes; empty where there is nothing to be said. Takes any
-        text."""
-        words = tuple(self._words(clause))
-        return words if any(re.search(r"\w", word.phonemes) for word in words) else ()
+        """The words and marks of `clause`, as written, with their phonemes; empty where there is nothing to be said.
+        Takes any text."""
+        said = tuple(word for segment in self._segments(clause) for word in self._read(segment))
+        words, done = [], 0
+        for written, count in by_words(self._spans(clause), [word.text for word in said]):
+            words.append(SpokenWord(text=written.strip(), phonemes=_together(said[done : done + count])))
+            done += count
+        return tuple(words) if any(re.search(r"\w", word.phonemes) for word in words) else ()
 
     def words(self, clause: str) -> tuple[str, ...]:
         """The clause as written, word by word, each with the marks behind it."""
         found: list[str] = []
-        for token in _TOKENS.findall(clause):
-            if HAN.fullmatch(token):
-                found += self._cut(token)
-            elif found and not re.search(r"\w", token):
-                found[-1] += token
-            else:
-                found.append(token)
+        for written, _ in by_words(self._spans(clause), list(self._segments(clause))):
+            if found and not re.search(r"\w", written):
+                found[-1] += written.strip()
+            elif written.strip():
+                found.append(written.strip())
         return tuple(found)
 
-    def _words(self, clause: str) -> Iterator[SpokenWord]:
-        for token in _TOKENS.findall(clause):
+    def _segments(self, clause: str) -> Iterator[str]:
+        """The words and marks that it is read as; put together they are all of that, without white space."""
+        for token in _TOKENS.findall("".join(span.read for span in self._spans(clause))):
             if HAN.fullmatch(token):
-                yield from self._han(token)
-            elif re.search(r"\w", token):
-                yield from english().read(token) or (SpokenWord(text=token, phonemes=""),)
+                yield from self._cut(token)
             else:
-                yield SpokenWord(text=token, phonemes=token.translate(PUNCTUATION))
+                yield token
 
-    def _han(self, run: str) -> Iterator[SpokenWord]:
+    def _read(self, segment: str) -> Iterator[SpokenWord]:
+        if HAN.fullmatch(segment):
+            yield SpokenWord(text=segment, phonemes=self._han(segment))
+        elif re.fullmatch("[A-Za-z]", segment):
+            yield SpokenWord(text=segment, phonemes=english().spell(segment))
+        elif re.search(r"\w", segment):
+            yield from english().read(segment) or (SpokenWord(text=segment, phonemes=""),)
+        else:
+            yield SpokenWord(text=segment, phonemes=segment.translate(PUNCTUATION))
+
+    def _han(self, word: str) -> str:
         """Pinyin comes from a dictionary of phrases: a word that it lacks is cut into those that it has. Characters
         left alone stay together, because their tones change where they meet."""
         from pypinyin import Style, lazy_pinyin
 
-        for word in self._cut(run):
-            parts: list[str] = []
-            for alone, group in groupby(self._known(word), key=lambda part: len(part) == 1):
-                together = list(group)
-                parts += ["".join(together)] if alone else together
-            pinyin = lazy_pinyin(
-                parts, style=Style.TONE3, neutral_tone_with_five=True, tone_sandhi=True, errors="ignore"
-            )
-            yield SpokenWord(text=word, phonemes="".join(map(ipa, pinyin)))
+        parts: list[str] = []
+        for alone, group in groupby(self._known(word), key=lambda part: len(part) == 1):
+            together = list(group)
+            parts += ["".join(together)] if alone else together
+        pinyin = lazy_pinyin(parts, style=Style.TONE3, neutral_tone_with_five=True, tone_sandhi=True, errors="ignore")
+        return "".join(map(ipa, pinyin))
+
+
+def _together(words: Sequence[SpokenWord]) -> str:
+    """Phonemes with a space before each word, but not before a mark."""
+    parts = [word.phonemes for word in words if word.phonemes]
+    return "".join(f" {part}" if re.search(r"\w", part) else part for part in parts).strip()
 
 
 @cache

@@ -55,6 +55,10 @@ class EnglishReader:
             words = tuple(map(self._alone, spans))
         return words if any(LETTERS.search(word.phonemes) for word in words) else ()
 
+    def spell(self, letter: str) -> str:
+        """Phonemes of a letter's name."""
+        return " ".join(self._phonemes(_marked(Span(written=letter, read=letter.upper(), changed=True))))
+
     def _together(self, spans: Sequence[Span]) -> Iterator[SpokenWord]:
         """Read in one go, because how a word sounds depends on its neighbours."""
         said = self._phonemes(" ".join(_marked(span) for span in spans if span.read))

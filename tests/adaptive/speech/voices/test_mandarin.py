@@ -56,6 +56,18 @@ def test_a_clause_as_written_falls_into_its_words_and_loses_no_character() -> No
     assert "".join(mandarin().words(clause)) == clause
 
 
+def test_written_forms_are_read_as_words_and_named_as_written() -> None:
+    """With the tones that numbers have beside what they count: yí gè, yì bǎi."""
+    clause = "第1天他花￥1,280买了1个iPhone 15，705A房间<b>很好</b>。"
+    read = mandarin().read(clause)
+    assert "".join("".join(word.text for word in read).split()) == "".join(clause.split())
+    words = {word.text: word.phonemes for word in read}
+    assert words["￥1,280"].startswith("i↘ʨʰjɛ→n")
+    assert words["1个"].startswith("i↗")
+    assert words["705A"].endswith("ˈA")
+    assert mandarin().words("他3月5日买了2个。") == ("他", "3月", "5日", "买", "了", "2个。")
+
+
 @pytest.mark.parametrize("text", ["", "   ", "……", "，。！", "\x00"])
 def test_what_has_nothing_to_say_has_no_words(text: str) -> None:
     assert mandarin().read(text) == ()
@@ -65,4 +77,4 @@ def test_what_has_nothing_to_say_has_no_words(text: str) -> None:
 @given(st.text(max_size=60))
 def test_takes_any_text(text: str) -> None:
     mandarin().read(text)
-    assert "".join(mandarin().words(text)) == "".join(text.split())
+    assert "".join("".join(mandarin().words(text)).split()) == "".join(text.split())
