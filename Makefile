@@ -8,7 +8,7 @@ QUIET := sed -nuE 's/^(Collecting|Downloading|Installing collected|Successfully)
 HOST ?= 127.0.0.1
 PORT ?= 8080
 
-.PHONY: help setup run test test-long lint browser clean
+.PHONY: help setup run test test-long lint browser nets clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -47,13 +47,20 @@ lint: $(VENV)/.ready-test  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: $(VENV)/.ready-test browser lint  ## every test but the long ones: first those that share the processors, then those that want them alone
+nets:  ## Debian's coturn and nginx for the tests behind TURN and a proxy, when root in a container; else says what is skipped
+	@if command -v turnserver >/dev/null && { command -v nginx || test -x /usr/sbin/nginx; } >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && [ ! -d /run/systemd/system ]; then \
+		echo "Installing Debian's coturn and nginx for the tests behind TURN and a proxy …"; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends coturn nginx-light >/dev/null; \
+	else echo "No coturn or nginx here: the tests behind TURN and a proxy are skipped. Installed here they would start as services; install them (apt-get install coturn nginx-light) to run them."; fi
+
+test: $(VENV)/.ready-test browser nets lint  ## every test but the long ones: first those that share the processors, then those that want them alone
 	failed=0; \
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile -m "not long and not alone" || failed=1; \
 	$(BIN)/pytest -m "alone and not long" || failed=1; \
 	exit $$failed
 
-test-long: $(VENV)/.ready-test browser  ## the tests that take minutes
+test-long: $(VENV)/.ready-test browser nets  ## the tests that take minutes
 	$(BIN)/pytest -m long
 
 clean:  ## the environment and every cache away

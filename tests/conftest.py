@@ -5,6 +5,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,6 +19,8 @@ from fastapi import FastAPI
 from adaptive.speech.local import LocalRenderer
 from transport_webrtc.app import create_app
 from transport_webrtc.settings import Settings
+
+pytest_plugins = ["far_servers"]
 
 WAIT_S = 15.0
 
@@ -79,7 +82,8 @@ class Ear:
             headers={"Content-Type": "application/sdp", **(headers or {})},
         )
         if response.status_code == 201:
-            self.location, self.answer = response.headers["location"], response.text
+            self.location = str(response.url.join(response.headers["location"]))
+            self.answer = response.text
             await self.pc.setRemoteDescription(RTCSessionDescription(sdp=self.answer, type="answer"))
             async with asyncio.timeout(WAIT_S):
                 while not self._connected():  # noqa: ASYNC110
@@ -156,14 +160,25 @@ Serve = Callable[..., Awaitable[RunningServer]]
 
 @pytest.fixture
 async def serve() -> AsyncIterator[Serve]:
-    """Starts servers: `await serve(token="x")`, with any settings; each has the tone voice, warm."""
+    """Starts servers: `await serve(token="x")`, with any settings; each has the tone voice, warm, and serves HTTPS
+    where it is given a certificate."""
     running: list[tuple[uvicorn.Server, asyncio.Task[None], httpx.AsyncClient]] = []
 
-    async def start(*, client_headers: dict[str, str] | None = None, **changes: Any) -> RunningServer:
+    async def start(
+        *, client_headers: dict[str, str] | None = None, pem: Path | None = None, **changes: Any
+    ) -> RunningServer:
         settings = Settings(**{"voices": ("tone",), "voice": "tone", "port": 0, **changes})
         app = create_app(settings, renderer=LocalRenderer(settings.voices))
         config = uvicorn.Config(
-            app, port=0, log_config=None, access_log=False, ws="none", lifespan="on", timeout_graceful_shutdown=2
+            app,
+            host=settings.host,
+            port=0,
+            log_config=None,
+            access_log=False,
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=2,
+            ssl_certfile=pem,
         )
         server = uvicorn.Server(config)
         server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
@@ -173,8 +188,9 @@ async def serve() -> AsyncIterator[Serve]:
                 await task
             await asyncio.sleep(0.01)
         await app.state.warming
-        url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-        client = httpx.AsyncClient(base_url=url, headers=client_headers, timeout=WAIT_S)
+        host = "[::1]" if settings.host == "::1" else "127.0.0.1"
+        url = f"http{'s' if pem else ''}://{host}:{server.servers[0].sockets[0].getsockname()[1]}"
+        client = httpx.AsyncClient(base_url=url, headers=client_headers, timeout=WAIT_S, verify=False)
         running.append((server, task, client))
         return RunningServer(app, url, client)
 

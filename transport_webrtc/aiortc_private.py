@@ -18,7 +18,11 @@ from . import aiortc_sctp
 
 log = logging.getLogger(__name__)
 
-LOOPBACK = "127.0.0.1"
+LOOPBACK = ("127.0.0.1", "::1")
+GATHERING_S = 2
+"""The longest that a STUN or TURN server is waited for: the answer to an offer waits as long."""
+_OPEN_CHANNEL = (50, b"\x03")
+"""Payload protocol and message type with which a data channel is opened (RFC 8832 sections 8.1 and 5.1)."""
 _JITTER_BUFFER = "_RTCRtpReceiver__jitter_buffer"
 _HISTORY = "_RTCRtpSender__rtp_history"
 _TAG_BYTES = {b"SRTP_AES128_CM_SHA1_80": 10}
@@ -129,9 +133,10 @@ def rewrite_rtcp(sender: RTCRtpSender, change: Callable[[bytes], bytes]) -> None
     transport._handle_rtcp_data = changed  # type: ignore[method-assign]
 
 
-def outlive_messages(sctp: RTCSctpTransport) -> None:
+def outlive_messages(sctp: RTCSctpTransport, *, most_channels: int) -> None:
     """Drops what comes over `sctp` and cannot be understood; in aiortc 1.16 text that is no UTF-8, a channel opened
-    twice or a label longer than its message end the connection. Told in the log once.
+    twice or a label longer than its message end the connection. So is what would open more than `most_channels` at a
+    time. Told in the log once.
 
     What a channel's handlers raise ends here, too.
     """
@@ -145,6 +150,8 @@ def outlive_messages(sctp: RTCSctpTransport) -> None:
         told = True
 
     async def message(stream_id: int, pp_id: int, data: bytes) -> None:
+        if (pp_id, data[:1]) == _OPEN_CHANNEL and len(sctp._data_channels) >= most_channels:
+            return dropped("One data channel more", OverflowError())
         try:
             await receive(stream_id, pp_id, data)
         except ConnectionError:
@@ -200,7 +207,7 @@ def ssrc_of(sender: RTCRtpSender) -> int:
 
 
 def gather_on_loopback(sender: RTCRtpSender, *, always: bool) -> None:
-    """Adds 127.0.0.1 to the addresses on which the transport of `sender` will gather; aioice leaves it out.
+    """Adds 127.0.0.1 and ::1 to the addresses on which the transport of `sender` will gather; aioice leaves them out.
 
     Without `always` it is added only where the machine has no other address. Call it before the local description
     is set.
@@ -209,8 +216,8 @@ def gather_on_loopback(sender: RTCRtpSender, *, always: bool) -> None:
     inner = connection.get_component_candidates
 
     async def with_loopback(component: int, addresses: list[str], **options: Any) -> list[Any]:
-        wanted = [*addresses, LOOPBACK] if always or not addresses else addresses
-        return await inner(component=component, addresses=wanted, **options)
+        wanted = [*addresses, *LOOPBACK] if always or not addresses else addresses
+        return await inner(component=component, addresses=wanted, **{**options, "timeout": GATHERING_S})
 
     connection.get_component_candidates = with_loopback  # type: ignore[method-assign, assignment]
 

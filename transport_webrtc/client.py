@@ -3,6 +3,7 @@ either carrier."""
 
 import asyncio
 import json
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -115,6 +116,11 @@ class Client:
             lambda: pc.connectionState == "connected" and control.readyState == "open", NO_PATH, self._timeout_s
         )
         self.connected_s = self._clock() - offered
+
+    @property
+    def candidates(self) -> set[str]:
+        """Kinds of the addresses that were offered: `host`, `srflx`, `relay`."""
+        return set(re.findall(r"a=candidate:.* typ (\w+)", self._pc.localDescription.sdp)) if self._pc else set()
 
     async def say(self, text: str, **fields: Any) -> str:
         """Asks for `text`; `fields` are those of the message. Returns the utterance's id once it is queued."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 
 from aiortc import (
@@ -24,6 +25,9 @@ from .signalling.sdp import MAX_CANDIDATES, Fragment, Offer
 
 log = logging.getLogger(__name__)
 
+MOST_CHANNELS = 16
+"""Data channels of one listener; three are of use. What is opened beyond is never answered."""
+
 CLOSING_S = 5.0
 """A connection that is not closed by then is left to the garbage collector."""
 
@@ -40,7 +44,7 @@ class Peer:
         on_state: Callable[[str], None],
         on_channel: Callable[[RTCDataChannel], None],
     ) -> None:
-        """`loopback`: candidates are gathered on 127.0.0.1 too; they are anyway where there is no other address."""
+        """`loopback`: candidates are gathered on 127.0.0.1 and ::1 too; they are where there is no other address."""
         self._track = track
         self._loopback = loopback
         self._ufrag = ""
@@ -68,7 +72,7 @@ class Peer:
             text = capabilities.for_aiortc(offer.sdp, found)
             await self.pc.setRemoteDescription(RTCSessionDescription(sdp=text, type="offer"))
             if self.pc.sctp is not None:
-                aiortc_private.outlive_messages(self.pc.sctp)
+                aiortc_private.outlive_messages(self.pc.sctp, most_channels=MOST_CHANNELS)
                 self.narrow = aiortc_sctp.keep_out_of_the_way(self.pc.sctp)
             aiortc_private.send_as(self._transceiver, found.primary)
             for transceiver in self.pc.getTransceivers():
@@ -108,5 +112,5 @@ class Peer:
 
 
 def _server(server: IceServer) -> RTCIceServer:
-    credential = server.credential.get_secret_value() if server.credential else None
-    return RTCIceServer(urls=server.urls, username=server.username, credential=credential)
+    username, credential = server.credentials(time.time())
+    return RTCIceServer(urls=server.urls, username=username, credential=credential)

@@ -1,5 +1,7 @@
 """What a server is told before it starts: from arguments, or from `LEGATO_…` in the environment."""
 
+import base64
+import hmac
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +23,19 @@ class IceServer(BaseModel):
     """One URL, such as `stun:stun.example.org:3478` (RFC 7064, RFC 7065)."""
     username: str | None = None
     credential: SecretStr | None = None
+    secret: SecretStr | None = None
+    """Shared with a TURN server that makes its own credentials of it (coturn's `use-auth-secret`): whoever is told of
+    the server then gets some that are good for `valid_s`, and `username` is only a name in them."""
+    valid_s: int = Field(86_400, ge=60)
+
+    def credentials(self, now: float) -> tuple[str | None, str | None]:
+        """Username and password at `now`, Unix time in seconds. Made of a secret as in
+        draft-uberti-behave-turn-rest-00 section 2.2."""
+        if self.secret is None:
+            return self.username, None if self.credential is None else self.credential.get_secret_value()
+        username = f"{int(now) + self.valid_s}:{self.username or 'legato'}"
+        digest = hmac.digest(self.secret.get_secret_value().encode(), username.encode(), "sha1")
+        return username, base64.b64encode(digest).decode()
 
     @field_validator("urls")
     @classmethod
@@ -28,6 +43,14 @@ class IceServer(BaseModel):
         if not urls.startswith(("stun:", "stuns:", "turn:", "turns:")) or any(c in urls for c in ' <>"\r\n'):
             raise ValueError(f"{urls!r} is not a stun: or turn: URL.")
         return urls
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "IceServer":
+        if self.secret is not None and self.credential is not None:
+            raise ValueError("A TURN server of --ice-servers has a credential or a secret, not both.")
+        if self.urls.startswith("turn") and self.secret is None and None in (self.username, self.credential):
+            raise ValueError(f"{self.urls} needs a username and a credential, or a secret, in JSON (see --help).")
+        return self
 
 
 def _listed(value: Any) -> Any:
@@ -53,6 +76,10 @@ class Settings(BaseSettings):
     """0 takes any free port."""
     token: SecretStr | None = None
     """Where set, every request below `/v1` and `/metrics` needs `Authorization: Bearer`."""
+    tls: str | None = None
+    """HTTPS: `self` for a certificate of the server's own, or a PEM file with one."""
+    tls_key: Path | None = None
+    """Its key, where the file does not hold that too."""
     lab: bool = Field(False, description="true or false")
     """Lets anyone who may listen put a bad network in front of a listener."""
     workers: int = Field(1, ge=1, le=64, description="a whole number from 1 to 64")
@@ -100,9 +127,9 @@ class Settings(BaseSettings):
         listed = _listed(value)
         return [{"urls": server} if isinstance(server, str) else server for server in listed]
 
-    @field_validator("token", mode="before")
+    @field_validator("token", "tls", mode="before")
     @classmethod
-    def _no_empty_token(cls, value: Any) -> Any:
+    def _nothing_is_none(cls, value: Any) -> Any:
         return value or None
 
     @field_validator("log_level")

@@ -31,7 +31,7 @@ async def test_a_listener_without_channels_is_known_by_its_rtcp(server) -> None:
     headers = {"Content-Type": "application/sdp"}
     made = await server.client.post("/v1/listen", content=pc.localDescription.sdp, headers=headers)
     await pc.setRemoteDescription(RTCSessionDescription(sdp=made.text, type="answer"))
-    url = made.headers["location"]
+    url = str(made.url.join(made.headers["location"]))
     await server.client.post(f"{url}/speak", json={"say": "A tone that lasts for a second or two, or three."})
     listener = server.listeners.get(url.rsplit("/", 1)[1])
     await server.until(lambda: (r := listener.network_report) is not None and r.rtt_s is not None)

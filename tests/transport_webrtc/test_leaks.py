@@ -67,7 +67,7 @@ async def test_refused_and_unconnected_offers_leave_nothing(server, ear) -> None
         for body in (sdp, sdp.replace("a=fingerprint:sha-256 ", "a=fingerprint:sha-256 X"), sdp[: len(sdp) // 2]):
             made = await server.client.post("/v1/listen", content=body, headers=headers)
             if made.status_code == 201:
-                await server.client.delete(made.headers["location"])
+                await server.client.delete(made.url.join(made.headers["location"]))
         if base is None:
             await asyncio.sleep(0.5)
             base = held()

@@ -232,7 +232,7 @@ async def test_the_estimate_reaches_controller_snapshot_and_metrics(serve, monke
         offer = offer_more(pc.localDescription.sdp)
         made = await server.client.post("/v1/listen", content=offer, headers={"Content-Type": "application/sdp"})
         await pc.setRemoteDescription(RTCSessionDescription(sdp=for_far_end(made.text), type="answer"))
-        location = made.headers["location"]
+        location = str(made.url.join(made.headers["location"]))
         listener = server.listeners.get(location.rsplit("/", 1)[1])
         far = FarEnd(transceiver.receiver)
         try:

@@ -29,6 +29,11 @@ async def make_offer(*kinds: tuple[str, str]) -> str:
     return text
 
 
+def address(made: httpx.Response) -> str:
+    """Of the new listener."""
+    return str(made.url.join(made.headers["location"]))
+
+
 def directions(answer: str) -> list[str]:
     return re.findall(r"^a=(sendonly|recvonly|sendrecv|inactive)\s*$", answer, re.MULTILINE)
 
@@ -37,7 +42,7 @@ async def test_an_offer_is_answered_with_all_candidates(server) -> None:
     response = await server.client.post("/v1/listen", content=await make_offer(("audio", "recvonly")), headers=SDP)
     assert response.status_code == 201
     assert response.headers["content-type"].startswith("application/sdp")
-    assert re.fullmatch(r"/v1/listen/[\w-]{32}", response.headers["location"])
+    assert re.fullmatch(r"listen/[\w-]{32}", response.headers["location"])
     assert response.headers["etag"]
     assert "Location" in response.headers["access-control-expose-headers"]
     assert "link" not in response.headers
@@ -129,7 +134,7 @@ async def test_trickle(server) -> None:
     ufrag = re.search(r"a=ice-ufrag:(\S+)", offer)[1]
     bare = "".join(line for line in offer.splitlines(keepends=True) if not line.startswith("a=candidate"))
     made = await server.client.post("/v1/listen", content=bare, headers=SDP)
-    url, etag = made.headers["location"], made.headers["etag"]
+    url, etag = address(made), made.headers["etag"]
 
     async def patch(body: str | bytes, **headers: str) -> httpx.Response:
         return await server.client.patch(url, content=body, headers={**FRAGMENT, **headers})
@@ -168,7 +173,7 @@ async def test_a_listener_that_trickles_everything_is_found(server) -> None:
 
 async def test_goodbye(server) -> None:
     offer = await make_offer(("audio", "recvonly"))
-    url = (await server.client.post("/v1/listen", content=offer, headers=SDP)).headers["location"]
+    url = address(await server.client.post("/v1/listen", content=offer, headers=SDP))
     assert (await server.client.get(url)).json()["state"] == "connecting"
     assert (await server.client.delete(url)).status_code == 200
     assert len(server.listeners) == 0
@@ -235,7 +240,7 @@ async def test_damaged_offers_never_fail_the_server(server, caplog) -> None:
         assert response.status_code in (201, 400), (response.status_code, offer)
         statuses.add(response.status_code)
         if response.status_code == 201:
-            await server.client.delete(response.headers["location"])
+            await server.client.delete(address(response))
         assert len(server.listeners) == 0
     assert statuses == {201, 400}
     gc.collect()
@@ -253,7 +258,7 @@ async def test_addresses_of_candidates(serve, monkeypatch) -> None:
     monkeypatch.setattr("aioice.ice.get_host_addresses", lambda use_ipv4, use_ipv6: ["127.0.0.2"])
     assert await addresses() == {"127.0.0.2"}, "others cannot reach this machine's loopback"
     monkeypatch.setattr("aioice.ice.get_host_addresses", lambda use_ipv4, use_ipv6: [])
-    assert await addresses() == {"127.0.0.1"}, "there is no other"
+    assert {"127.0.0.1"} <= await addresses() <= {"127.0.0.1", "::1"}, "there is no other"
 
 
 async def offers(server, count: int) -> list[httpx.Response]:
@@ -273,6 +278,6 @@ async def test_offers_that_never_connect_leave_room_for_those_that_do(serve, ear
     await asyncio.sleep(1.1)
     newcomer = ear(server)
     assert (await newcomer.connect()).status_code == 201
-    gone = [(await server.client.get(response.headers["location"])).status_code for response in made[:4]]
+    gone = [(await server.client.get(address(response))).status_code for response in made[:4]]
     assert gone == [404, 200, 200, 200], "the oldest of them"
     assert (await settled.snapshot())["state"] == (await newcomer.snapshot())["state"] == "connected"

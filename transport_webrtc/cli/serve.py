@@ -14,6 +14,7 @@ from .words import CONTROLLERS, PROFILE
 
 if TYPE_CHECKING:
     from ..settings import Settings
+    from .secured import Secured
 
 USAGE_ERROR = 2
 FAILED = 1
@@ -31,6 +32,16 @@ def register(app: typer.Typer) -> None:
         lab: Annotated[
             bool | None,
             typer.Option("--lab/--no-lab", help="Let listeners put a bad network in front of themselves. [no]"),
+        ] = None,
+        tls: Annotated[
+            str | None,
+            typer.Option(
+                help="Serve HTTPS, which phones need for the data track: self makes a certificate once and keeps it; or"
+                " a PEM file with one. [none]"
+            ),
+        ] = None,
+        tls_key: Annotated[
+            Path | None, typer.Option(help="The key of that certificate, where its file does not hold it. [none]")
         ] = None,
         token: Annotated[
             str | None,
@@ -62,7 +73,8 @@ def register(app: typer.Typer) -> None:
             str | None,
             typer.Option(
                 help="STUN and TURN servers for listeners behind a firewall, such as stun:stun.example.org:3478, or"
-                ' JSON: \'[{"urls": "turn:turn.example.org", "username": "u", "credential": "c"}]\'. [none]'
+                ' JSON: \'[{"urls": "turn:turn.example.org?transport=tcp", "username": "u", "credential": "c"}]\'; with'
+                ' a "secret" instead of both for one that runs with use-auth-secret. [none]'
             ),
         ] = None,
         cache_dir: Annotated[
@@ -89,7 +101,7 @@ def register(app: typer.Typer) -> None:
 
         `legato serve --port 0 --voices heart --profile narration`
 
-        `LEGATO_TOKEN=secret legato serve --host 0.0.0.0`
+        `LEGATO_TOKEN=secret legato serve --host 0.0.0.0 --tls self`
         """
         given = {name: value for name, value in locals().items() if value is not None}
         raise typer.Exit(run(given))
@@ -113,6 +125,10 @@ def run(given: dict[str, Any]) -> int:
         if sentence is not None:
             return _stop(sentence)
     try:
+        secured = _secured(settings)
+    except ValueError as error:
+        return _stop(str(error))
+    try:
         listening = _listen(settings.host, settings.port)
     except OSError as error:
         return _stop(
@@ -120,14 +136,25 @@ def run(given: dict[str, Any]) -> int:
             "Another server may have it: choose another one with --port, or --port 0 for any."
         )
     try:
-        return _serve(settings, listening)
+        return _serve(settings, listening, secured)
     except KeyboardInterrupt:
         return 0
     finally:
         listening.close()
 
 
-def _serve(settings: "Settings", listening: socket.socket) -> int:
+def _secured(settings: "Settings") -> "Secured | None":
+    """With what HTTPS is served, or None for HTTP. Raises ValueError with a sentence."""
+    if settings.tls is None:
+        if settings.tls_key is not None:
+            raise ValueError("--tls-key is the key of a certificate; name that with --tls.")
+        return None
+    from .secured import secured
+
+    return secured(settings)
+
+
+def _serve(settings: "Settings", listening: socket.socket, secured: "Secured | None") -> int:
     from rich.console import Console
 
     _log(settings.log_level)
@@ -135,7 +162,8 @@ def _serve(settings: "Settings", listening: socket.socket) -> int:
         with Console(stderr=True).status("Legato is starting …"):  # what is imported here takes seconds
             from .serving import make_server
 
-            server = make_server(settings, address=f"http://{_shown(settings.host)}:{listening.getsockname()[1]}/")
+            scheme, port = "http" if secured is None else "https", listening.getsockname()[1]
+            server = make_server(settings, address=f"{scheme}://{_shown(settings.host)}:{port}/", secured=secured)
     except (ImportError, ValueError) as error:
         return _stop(str(error))
     # uvicorn leaves cleanly at either signal, then raises it again: this is where it goes.

@@ -16,6 +16,7 @@ from ..connections import files_allowed, limited, most_connections
 from ..punctuality import ask_for_punctuality, settle
 from ..settings import Settings
 from .progress import VoiceProgress
+from .secured import Secured
 
 log = logging.getLogger(__name__)
 
@@ -28,10 +29,19 @@ IDLE_S = 5
 class Server(uvicorn.Server):
     """Uvicorn that says goodbye to listeners before it waits for its connections, some of which are their events."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, *, address: str, warming: VoiceProgress) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        app: FastAPI,
+        *,
+        address: str,
+        secured: Secured | None,
+        warming: VoiceProgress,
+    ) -> None:
         super().__init__(config)
         self._app = app
         self._address = address
+        self._secured = secured
         self._warming = warming
         self._announcing: asyncio.Task[None] | None = None
         self.failed = False
@@ -56,6 +66,9 @@ class Server(uvicorn.Server):
 
     async def _announce(self) -> None:
         typer.echo(f"Legato listens on {self._address} and warms its voices.")
+        if self._secured is not None:
+            for line in self._secured.announced(self._address):
+                typer.echo(line)
         self._warming.start()
         try:
             await asyncio.shield(self._app.state.warming)
@@ -69,8 +82,9 @@ class Server(uvicorn.Server):
             typer.echo(f"It is warm: open {self._address} and press Play.")
 
 
-def make_server(settings: Settings, *, address: str) -> Server:
-    """A server for `settings`, told the address under which it will be found. Raises ImportError or ValueError."""
+def make_server(settings: Settings, *, address: str, secured: Secured | None) -> Server:
+    """A server for `settings`, told the address under which it will be found, and with what it serves HTTPS. Raises
+    ImportError or ValueError."""
     warming = VoiceProgress(settings.voices)
     renderer = make_renderer(settings, on_progress=warming)
     app = create_app(settings, renderer=renderer)
@@ -84,6 +98,8 @@ def make_server(settings: Settings, *, address: str) -> Server:
         server_header=False,
         timeout_graceful_shutdown=LEAVING_S,
         timeout_keep_alive=IDLE_S,
+        ssl_certfile=None if secured is None else secured.pem,
+        ssl_keyfile=None if secured is None else secured.key,
         http=limited(most_connections(settings.max_listeners, files_allowed())),
     )
-    return Server(config, app, address=address, warming=warming)
+    return Server(config, app, address=address, secured=secured, warming=warming)

@@ -1,5 +1,6 @@
 """Signalling over HTTP: an offer in, an answer out (draft-ietf-wish-whep), candidates by PATCH, goodbye by DELETE."""
 
+import time
 from collections.abc import Sequence
 
 from fastapi import APIRouter, Depends, Request
@@ -27,15 +28,16 @@ def etag_of(listener: Listener) -> str:
     return f'"{listener.id[:16]}"'
 
 
-def links(servers: Sequence[IceServer]) -> str | None:
-    """ICE servers as a `Link` header (RFC 9725 section 4.6), or None without any."""
+def links(servers: Sequence[IceServer], now: float) -> str | None:
+    """ICE servers as a `Link` header (RFC 9725 section 4.6) at `now`, Unix time; None without any."""
     values = []
     for server in servers:
+        username, credential = server.credentials(now)
         parts = [f"<{server.urls}>", 'rel="ice-server"']
-        if server.username is not None:
-            parts.append(f'username="{_quoted(server.username)}"')
-        if server.credential is not None:
-            parts.append(f'credential="{_quoted(server.credential.get_secret_value())}"')
+        if username is not None:
+            parts.append(f'username="{_quoted(username)}"')
+        if credential is not None:
+            parts.append(f'credential="{_quoted(credential)}"')
             parts.append('credential-type="password"')
         values.append("; ".join(parts))
     return ", ".join(values) or None
@@ -45,9 +47,9 @@ def whep_router(settings: Settings, listeners: Listeners) -> APIRouter:
     """The routes, below `/v1/listen`."""
     router = APIRouter(prefix="/v1/listen")
     guarded = [Depends(token_required(settings))]
-    link = links(settings.ice_servers)
 
     def common() -> dict[str, str]:
+        link = links(settings.ice_servers, time.time())
         return {"Access-Control-Expose-Headers": EXPOSED, **({"Link": link} if link else {})}
 
     @router.options("")
@@ -80,7 +82,8 @@ def whep_router(settings: Settings, listeners: Listeners) -> APIRouter:
         codecs = [codec for codec in Codec if str(codec) in formats.split(",")]
         offer = sdp.parse_offer(sdp.read(await read_body(request, settings.max_sdp_bytes), "offer"))
         listener, answer = await listeners.welcome(offer, voice=voice, profile=profile, carrier=wanted, codecs=codecs)
-        headers = {"Location": f"/v1/listen/{listener.id}", "ETag": etag_of(listener), "Cache-Control": "no-store"}
+        # Relative to the request's own address (RFC 9110 section 10.2.2), so that no proxy needs to rewrite it.
+        headers = {"Location": f"listen/{listener.id}", "ETag": etag_of(listener), "Cache-Control": "no-store"}
         return Response(answer, 201, {**common(), **headers}, media_type=SDP)
 
     @router.patch("/{listener_id}", dependencies=guarded)
