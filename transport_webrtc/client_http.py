@@ -118,7 +118,7 @@ def ice_servers(link: str) -> list[RTCIceServer]:
         found = {
             name: re.sub(r"\\(.)", r"\1", quoted) or plain for name, quoted, plain in _PARAMETER.findall(parameters)
         }
-        if found.get("rel") == "ice-server" and url.startswith(("stun:", "turn:", "turns:")):
+        if found.get("rel") == "ice-server" and url.startswith(("stun:", "turn:", "turns:")) and "[" not in url:
             server = RTCIceServer(urls=url, username=found.get("username"), credential=found.get("credential"))
             servers.append((url.startswith("turns:") or url.endswith("=tcp"), server))
     return [server for _, server in sorted(servers, key=lambda one: not one[0])]

@@ -51,7 +51,9 @@ class Peer:
         self._candidates = 0
         self.narrow: Callable[[bool], None] = lambda is_narrow: None
         """Is told whether the path is narrow, once the offer is answered."""
-        self.pc = RTCPeerConnection(RTCConfiguration(iceServers=[_server(server) for server in ice_servers]))
+        # aiortc 1.16 takes an address of IPv6 in a URL for a broken one; browsers, which are told of it too, do not.
+        known = [_server(server) for server in ice_servers if "[" not in server.urls]
+        self.pc = RTCPeerConnection(RTCConfiguration(iceServers=known))
         transceiver = self.pc.addTransceiver(track, "sendonly")
         transceiver.setCodecPreferences(
             [codec for codec in RTCRtpSender.getCapabilities("audio").codecs if codec.mimeType == "audio/opus"]

@@ -3,6 +3,7 @@
 import base64
 import hmac
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,10 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from adaptive.control.profiles import DEFAULT_PROFILE, PROFILES
 
 from .sentences import must_be
+
+_HOST = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
+_ICE_URL = re.compile(rf"stuns?:{_HOST}|turns?:{_HOST}(\?transport=(udp|tcp))?")
+"""RFC 7064, RFC 7065; a browser that is told of anything else does not connect at all."""
 
 
 class IceServer(BaseModel):
@@ -40,8 +45,8 @@ class IceServer(BaseModel):
     @field_validator("urls")
     @classmethod
     def _known_scheme(cls, urls: str) -> str:
-        if not urls.startswith(("stun:", "stuns:", "turn:", "turns:")) or any(c in urls for c in ' <>"\r\n'):
-            raise ValueError(f"{urls!r} is not a stun: or turn: URL.")
+        if not _ICE_URL.fullmatch(urls):
+            raise ValueError(f"{urls!r} is not a stun: or turn: URL such as turn:turn.example.org:3478?transport=tcp.")
         return urls
 
     @model_validator(mode="after")

@@ -228,6 +228,22 @@ async def test_unknown_channels_are_ignored(server, ear) -> None:
     await one.told("finished", id="a")
 
 
+async def test_channels_are_counted(server, ear) -> None:
+    one = ear(server)
+    await one.connect()
+    strange = [one.pc.createDataChannel(f"strange {number}") for number in range(300)]
+    await server.until(lambda: sum(channel.readyState == "open" for channel in strange) >= 14)
+    one.send({"say": "Fine.", "id": "a"})
+    await one.told("finished", id="a")
+    (listener,) = server.listeners
+    held = listener._line._peer.pc.sctp._data_channels
+    assert len(held) == 16
+    strange[0].close()
+    await server.until(lambda: strange[0].readyState == "closed")
+    again = one.pc.createDataChannel("later")
+    await server.until(lambda: again.readyState == "open")
+
+
 async def test_nothing_private_is_logged(serve, ear, caplog) -> None:
     caplog.set_level(logging.DEBUG, logger="transport_webrtc")
     caplog.set_level(logging.DEBUG, logger="uvicorn")

@@ -3,7 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from transport_webrtc.settings import Settings, settings_sentence
+from transport_webrtc.settings import IceServer, Settings, settings_sentence
+
+EXPECTED = "eMsF4nhJy7wDOFGAclHzMS8wjLU="
 
 
 def test_defaults_reach_nobody() -> None:
@@ -19,7 +21,7 @@ def test_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEGATO_VOICES", "tone, joe")
     monkeypatch.setenv("LEGATO_VOICE", "tone")
     monkeypatch.setenv("LEGATO_CORS_ORIGINS", '["https://a.example"]')
-    monkeypatch.setenv("LEGATO_TOKEN", "secret")
+    monkeypatch.setenv("LEGATO_TOKEN", "hush")
     monkeypatch.setenv(
         "LEGATO_ICE_SERVERS", '[{"urls": "turn:t.example", "username": "u", "credential": "c"}, "stun:s.example"]'
     )
@@ -29,8 +31,18 @@ def test_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings.cors_origins == ("https://a.example",)
     assert [server.urls for server in settings.ice_servers] == ["turn:t.example", "stun:s.example"]
     assert settings.token is not None
-    assert settings.token.get_secret_value() == "secret"
-    assert "secret" not in repr(settings)
+    assert settings.token.get_secret_value() == "hush"
+    assert "hush" not in repr(settings)
+
+
+def test_a_secret_becomes_credentials_for_a_day() -> None:
+    """As `printf %s 1000086400:legato | openssl dgst -sha1 -hmac north -binary | base64` has it."""
+    server = IceServer.model_validate({"urls": "turn:[2001:db8::1]:3478?transport=udp", "secret": "north"})
+    assert server.credentials(1_000_000_000.9) == ("1000086400:legato", EXPECTED)
+    assert server.credentials(1_000_000_001.0)[1] != EXPECTED
+    named = server.model_copy(update={"username": "car"})
+    assert named.credentials(0.0)[0] == "86400:car"
+    assert "north" not in repr(server)
 
 
 def test_empty_token_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,6 +67,13 @@ def test_only_some_addresses_are_loopback() -> None:
         ({"workers": 0}, "greater than or equal to 1"),
         ({"log_level": "loud"}, "log level"),
         ({"ice_servers": "http://x"}, "not a stun: or turn: URL"),
+        ({"ice_servers": "stun:x y"}, "not a stun: or turn: URL"),
+        ({"ice_servers": "stun:x?transport=tcp"}, "not a stun: or turn: URL"),
+        ({"ice_servers": "turn:x"}, "a username and a credential, or a secret"),
+        (
+            {"ice_servers": '[{"urls": "turn:x", "username": "u", "credential": "c", "secret": "s"}]'},
+            "a credential or a secret, not both",
+        ),
     ],
 )
 def test_wrong_settings_are_refused(given: dict[str, object], says: str) -> None:

@@ -26,7 +26,10 @@ def told(*arguments: str) -> str:
 @pytest.mark.parametrize(
     ("verb", "named"),
     [
-        ("simulate", (*names(), *generated.names(), *PROFILES, "ana", "oracle", "adaptive", "fixed:32000+fec", "Examples")),
+        (
+            "simulate",
+            (*names(), *generated.names(), *PROFILES, "ana", "oracle", "adaptive", "fixed:32000+fec", "Examples"),
+        ),
         ("listen", (*PRESETS, *PROFILES, *CARRIERS, "Examples")),
         ("serve", (*PROFILES, "adaptive", "fixed", "https://my.page", "stun:", "turn:", "Examples")),
         ("say", ("seam_r", "lag_samples", "level_db", "branch_snr_db", "nothing is written", "--every", "Examples")),
