@@ -6,7 +6,7 @@ is delivered, times what the lead allows (a buffer-based rule: Huang et al., SIG
 
 from .ladder import RUNGS
 from .plan import Bandwidth, Reason, Rung
-from .reports import HeardReport, NetworkReport
+from .reports import NARROW_PATH, HeardReport, NetworkReport
 
 AHEAD_RUNGS: tuple[Rung, ...] = (
     Rung(bitrate=6_000, bandwidth=Bandwidth.NB, frame_ms=60),
@@ -34,6 +34,8 @@ UNANSWERED_S = 0.35
 """Without an answer while something is on its way, after which little is sent until …"""
 SAFE_LEAD_S = 2.0
 """… the lead is this."""
+START_SHARE = 0.75
+"""Of what a path is known to carry speech may begin with: the rest makes the lead, and carries what goes beside it."""
 QUEUE_S = 0.15
 """One-way delay above the lowest that is congestion."""
 FULL_FOR_S = 2.0
@@ -72,6 +74,8 @@ class AheadRung:
         self._top = nearest_ahead(top)
         self.rung = nearest_ahead(start)
         self._delivered: float | None = None
+        self._capacity: float | None = None
+        """What the path was found to carry while nothing was said."""
         self._lead_s, self._heard_at = 0.0, float("-inf")
         self._asked_at: float | None = None
         """Since when an answer is due."""
@@ -84,6 +88,7 @@ class AheadRung:
         if report.rtt_s is not None or report.packets:
             self._asked_at = report.at
         self._delivered = report.received_rate if report.received_rate is not None else self._delivered
+        self._capacity = report.capacity
         if (report.queue_delay_s or 0.0) > QUEUE_S:
             self._full_until = report.at + FULL_FOR_S
 
@@ -100,6 +105,22 @@ class AheadRung:
     def silent(self) -> None:
         """Nothing is sent, so that no answer is due."""
         self._asked_at = None
+
+    def prepare(self, now: float) -> Reason | None:
+        """Moves `rung` to one with which speech can begin; to be asked while nothing is said."""
+        self.silent()
+        if self._capacity is None:
+            return None
+        narrow = self._capacity < NARROW_PATH
+        limit = self._capacity * START_SHARE if narrow else float("inf")
+        self._delivered, self._cautious = self._capacity if narrow else None, False
+        before = self.rung
+        fitting = [rung for rung in AHEAD_RUNGS if rung.bitrate <= self._top.bitrate and ahead_rate(rung) <= limit]
+        self.rung = fitting[-1] if fitting else AHEAD_RUNGS[0]
+        if self.rung is before:
+            return None
+        self._changed_at = self._rose_at = now
+        return Reason.CONGESTED if self.rung.bitrate < before.bitrate else Reason.RECOVERED
 
     def decide(self, now: float) -> Reason | None:
         """Moves `rung`; returns why, or None where it stays. To be asked while something is being sent."""

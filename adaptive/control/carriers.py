@@ -55,7 +55,7 @@ class AheadDecider:
     def plan(self, now: float) -> Plan:
         """The same object for as long as nothing changes."""
         before = self._plan
-        reason = self._ahead.decide(now) if self._sounding else None
+        reason = self._ahead.decide(now) if self._sounding else self._ahead.prepare(now)
         rung = self._ahead.rung
         if reason in (Reason.CONGESTED, Reason.STALE):
             self._changed_at, self._fell_for = now, reason

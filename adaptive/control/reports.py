@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+NARROW_PATH = 64_000.0
+"""bit/s: what a path carries beyond that is not looked for while nothing is sent."""
+
 
 class Source(StrEnum):
     """Where the facts of a network report come from, best first."""
@@ -48,6 +51,8 @@ class NetworkReport:
     """What arrived, bit/s on the wire, including 28 bytes of IP and UDP a packet."""
     sent_rate: float | None = None
     """What was sent in the same interval, counted the same way."""
+    capacity: float | None = None
+    """What the path carries, bit/s on the wire, found while nothing was said; `NARROW_PATH` where that or more."""
     arrivals: tuple[Arrival, ...] | None = None
     """The packets newly known to have arrived, in sending order, retransmissions left out (TWCC only)."""
 

@@ -95,6 +95,11 @@ class Arriving:
         while self._best[0][0] < now - BEST_S:
             self._best.popleft()
 
+    def carries(self, now: float, rate: float) -> None:
+        """What arrives from now on arrives at no more than that; until enough has, this is what is known."""
+        self.renew()
+        self._best.append((now, rate))
+
     @property
     def rate(self) -> float | None:
         """Bit/s that arrived, the best lately."""

@@ -10,10 +10,13 @@ MESSAGE_COST = 93
 
 FIRST_TICKS = 2880
 """60 ms in the first message: what the player needs to start."""
+FIRST_NARROW_TICKS, FIRST_NARROWEST_TICKS = 8640, 17_280
+"""180 and 360 ms, where it would be over long before a message worth its cost has come after it."""
 NEAR_TICKS, AHEAD_TICKS, FAR_TICKS = 1920, 4800, 9600
 """40, 100 and 200 ms: 2, 5 and 10 frames of Opus."""
 NARROW_TICKS, NARROWEST_TICKS = 14_400, 23_040
 """300 and 480 ms, where the wire is so narrow that the cost of a message would be half of it."""
+LONG_FRAME_TICKS = 2880
 AHEAD_FROM, FAR_FROM = 14_400, 96_000
 """Ticks ahead: 300 ms, and 2 s, where the loss of ten frames can wait."""
 NARROW, NARROWEST = 24_000, 16_000
@@ -21,9 +24,16 @@ NARROW, NARROWEST = 24_000, 16_000
 _NOT_BEFORE_BYTES = 4
 
 
-def bundle_ticks(ahead: int, *, congested: bool, rate: float | None) -> int:
-    """Ticks of speech for the next message, with `ahead` ticks sent beyond what sounds and `rate` bit/s delivered."""
+def bundle_ticks(ahead: int, *, congested: bool, rate: float | None, frame: int) -> int:
+    """Ticks of speech for the next message, with `ahead` ticks sent beyond what sounds, `rate` bit/s delivered and
+    frames of so many ticks: long ones are for narrow paths."""
+    if not ahead:
+        if not congested or rate is None or rate >= NARROW:
+            return FIRST_TICKS
+        return FIRST_NARROW_TICKS if rate >= NARROWEST else FIRST_NARROWEST_TICKS
     if congested:
+        if frame >= LONG_FRAME_TICKS and ahead >= AHEAD_FROM:
+            return NARROWEST_TICKS
         if rate is None or rate >= NARROW:
             return FAR_TICKS
         return NARROW_TICKS if rate >= NARROWEST else NARROWEST_TICKS

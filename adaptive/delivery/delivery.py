@@ -6,11 +6,12 @@ from adaptive.control.reports import NetworkReport, Source
 from adaptive.ticks import to_seconds, to_ticks
 
 from .frames import Frame
+from .probing import Probing
 from .sending import Sending
-from .wire import DELAY_UNKNOWN, HEADER_BYTES, MAX_MESSAGE_BYTES, Ack, PlayerState
+from .wire import DELAY_UNKNOWN, HEADER_BYTES, MAX_MESSAGE_BYTES, Ack, Flush, PlayerState
 
-FLUSH_EVERY_S = 0.03
-"""A flush is repeated until it is acknowledged."""
+FLUSH_EVERY_S, FLUSH_NARROW_S = 0.03, 0.15
+"""A flush is repeated until it is acknowledged; more and more rarely, as it fills a narrow path."""
 BACKLOG_BYTES, BACKLOG_S = 2500, 0.01
 """In the channel's queue above which nothing is due, and when to look again."""
 AT_ONCE = 16
@@ -45,10 +46,14 @@ class Delivery:
         self.played: Played | None = None
         """As the player said last; None before it said anything about this epoch."""
         self._sending = Sending(epoch)
+        self._probing = Probing()
         self._flush_at: float | None = None
+        self._flushed_at = 0.0
         self._backlog = 0
         self._reported: tuple[float, int] | None = None
         """When, and the bytes sent until then."""
+        self._there = False
+        """The player answered."""
         self._answered = self._exchanged = False
         """Since the last report."""
 
@@ -62,6 +67,7 @@ class Delivery:
         if not 0 < frame.ticks <= 0xFFFF or len(frame.payload) > LARGEST_FRAME:
             raise ValueError(f"A frame of {frame.ticks} ticks and {len(frame.payload)} bytes fits into no message.")
         self._sending.stock.add(frame)
+        self._probing.forget()
 
     def room(self, now: float) -> int:
         """Ticks of new speech wanted now: what lead, memory and the path leave. Ask again after `due`."""
@@ -78,13 +84,16 @@ class Delivery:
     def acked(self, now: float, ack: Ack) -> None:
         """What the player said; an acknowledgement that was overtaken or comes twice does no harm."""
         outcome = self._sending.sent.acked(now, ack)
-        self._answered = True
+        self._answered = self._there = True
         path = self._sending.pacing.path
-        if outcome.sent_at is not None and ack.delay < DELAY_UNKNOWN:
-            path.exchange(now, sent_at=outcome.sent_at, arrival=ack.arrival, delay_s=ack.delay / 10_000)
+        sent_at = self._probing.sent_at(ack.largest) if outcome.sent_at is None else outcome.sent_at
+        if sent_at is not None and ack.delay < DELAY_UNKNOWN:
+            path.exchange(now, sent_at=sent_at, arrival=ack.arrival, delay_s=ack.delay / 10_000)
             self._exchanged = True
         self._sending.pacing.answered(now, outcome.arrived_bytes, ack.arrival)
         self._sending.stock.repair.lose(outcome.lost)
+        if self._probing.answered(now, largest=ack.largest, arrival=ack.arrival):
+            self._sending.pacing.found(now, self._probing.rate)
         if ack.epoch != self.epoch:
             return
         self._flush_at = None
@@ -99,7 +108,7 @@ class Delivery:
         """An interruption: the epoch rises, and everything unsent and unacknowledged is forgotten."""
         self._sending.flush()
         self.played = None
-        self._flush_at = now
+        self._flush_at = self._flushed_at = now
 
     def backlog(self, waiting: int) -> None:
         """Bytes that wait in the channel's own queue (`bufferedAmount`); nothing is due while there are too many."""
@@ -115,8 +124,13 @@ class Delivery:
         """Messages for the `speech` channel, to be sent now."""
         out = []
         if self._flush_at is not None and now >= self._flush_at:
-            self._flush_at = now + FLUSH_EVERY_S
+            least_s = FLUSH_NARROW_S if self._sending.pacing.congested else FLUSH_EVERY_S
+            self._flush_at = now + max(least_s, (now - self._flushed_at) / 2)
             out.append(self._sending.flush_message())
+        if self._quiet and self._backlog <= BACKLOG_BYTES and now >= self._probing.next_time():
+            number = self._sending.sent.next()
+            size = self._probing.ask(now, number)
+            out.append(Flush(epoch=self.epoch, number=number, size=size).pack())
         while self._backlog <= BACKLOG_BYTES and len(out) < AT_ONCE:
             message = self._sending.message(now)
             if message is None:
@@ -130,12 +144,22 @@ class Delivery:
         if self._backlog > BACKLOG_BYTES:
             return min([*times, now + BACKLOG_S])
         sending = self._sending
+        times += [max(now, self._probing.next_time())] if self._quiet else []
         times += sending.waiting(now)
-        if sending.sent.in_flight < sending.pacing.window:
-            opens_at = max(now, sending.pacing.free_at, self._lead_opens(now))
+        opens_at = sending.pacing.opens_at(now, sending.sent.in_flight)
+        if opens_at is not None:
+            opens_at = max(opens_at, sending.pacing.free_at, self._lead_opens(now))
             if now < opens_at < float("inf"):
                 times.append(opens_at)
         return min(times, default=None)
+
+    @property
+    def _quiet(self) -> bool:
+        """Nothing is on its way or sounds, and the player is there: the path can be probed."""
+        if not self._there or self._flush_at is not None:
+            return False
+        over = self.state in (PlayerState.EMPTY, PlayerState.SUSPENDED)
+        return over and not self._sending.stock.line.end - self._sending.stock.playhead.wanted
 
     def _lead_left(self, now: float) -> int:
         """Ticks that the lead leaves for new speech."""
@@ -195,6 +219,7 @@ class Delivery:
             lost_mask=fates or None,
             queue_delay_s=self.queue_delay_s if self._exchanged else None,
             received_rate=self.delivered_rate,
+            capacity=self._probing.rate if self._quiet else None,
             sent_rate=(self._sending.sent.sent_bytes - before) * 8 / (now - since) if now > since else None,
         )
         self._answered = self._exchanged = False

@@ -1,5 +1,7 @@
 """How fast, and how much at a time: congestion by delay, never by loss; and when silence asks for a probe."""
 
+from adaptive.control.reports import NARROW_PATH
+
 from .arriving import Arriving
 
 BURST_BYTES = 3000
@@ -22,6 +24,11 @@ STANDING_S, SLACK_S = 0.25, 0.12
 LEAST_WINDOW = 1000
 UNPROVEN = 2.0
 """Times what was delivered may be on its way while nothing queues: as in a slow start."""
+OPENING_S = 3.0
+"""Since a start, in which silence of a path that is not known to be narrow does not stop what is to be sent: it may
+stand still, and what stands in its queue is heard as soon as it moves."""
+OPENING_BYTES, OPENING_RATE = 6000, 48_000
+"""On its way then, at most; and bit/s by which that grows while no answer comes."""
 PROBE_S, PROBE_MOST_S = 0.15, 0.3
 ACK_EVERY_S = 0.05
 """How long the player may wait with an answer, with what its timers add."""
@@ -48,18 +55,37 @@ class Pacing:
         """When something arrived, or was sent with nothing else on its way."""
         self._probed_at = float("-inf")
         self._probes = 0
+        self._narrow = False
+        """It was found to be, while nothing was on its way."""
+        self._started_at = float("-inf")
+        self._opening = 0.0
+        """Bytes that may be on their way since then."""
         self._suspected = False
         """Congestion was concluded from silence alone."""
 
-    @property
-    def window(self) -> float:
+    def window(self, now: float) -> float:
         """Bytes that may be on their way."""
         path = self.path
         if path.min_rtt_s is None or path.rate is None:
-            return BURST_BYTES
-        if self.congested:
-            return max(LEAST_WINDOW, 1.1 * path.rate / 8 * (path.min_rtt_s + STANDING_S))
-        return max(BURST_BYTES, min(self._rate, UNPROVEN * path.rate) / 8 * (path.min_rtt_s + SLACK_S))
+            proven = float(BURST_BYTES)
+        elif self.congested:
+            proven = max(LEAST_WINDOW, 1.1 * path.rate / 8 * (path.min_rtt_s + STANDING_S))
+        else:
+            proven = max(BURST_BYTES, min(self._rate, UNPROVEN * path.rate) / 8 * (path.min_rtt_s + SLACK_S))
+        if self._narrow or now - self._started_at > OPENING_S:
+            return proven
+        patience_s = max(0.0, now - self._progress_at - UNKNOWN_S)
+        self._opening = max(self._opening, min(OPENING_BYTES, BURST_BYTES + OPENING_RATE / 8 * patience_s))
+        return max(proven, self._opening if self.congested else 0.0)
+
+    def opens_at(self, now: float, in_flight: float) -> float | None:
+        """When the window is larger than so many bytes; None while only news can change that."""
+        if in_flight < self.window(now):
+            return now
+        if self._narrow or not self.congested or in_flight >= OPENING_BYTES or now - self._started_at > OPENING_S:
+            return None
+        wait_s = (in_flight - BURST_BYTES) * 8 / OPENING_RATE
+        return max(now, self._progress_at + UNKNOWN_S + wait_s) + 0.001
 
     @property
     def free_at(self) -> float:
@@ -70,8 +96,10 @@ class Pacing:
         """`alone`: nothing else was on its way."""
         if alone:
             self._progress_at = now
-            if now - self._free_at > IDLE_S and not self.congested:
-                self._burst = float(BURST_BYTES)
+            if now - self._free_at > IDLE_S:
+                self._started_at, self._opening = now, 0.0
+                self._calm_since = now
+                self._burst = 0.0 if self.congested else float(BURST_BYTES)
         paced = max(0.0, size - self._burst)
         self._burst = max(0.0, self._burst - size)
         self._free_at = max(self._free_at, now - 0.01) + paced * 8 / self._rate
@@ -86,6 +114,20 @@ class Pacing:
         self._progress_at, self._probes = now, 0
         self.path.arrived(now, arrival=arrival, size=arrived)
         self._look(now, self.path.queue_delay_s or 0.0)
+
+    def found(self, now: float, rate: float | None) -> None:
+        """What the path carries, found while nothing was on its way: a narrow one is not flooded at the next start."""
+        if rate is None:
+            return
+        self._narrow = rate < NARROW_PATH
+        if self._narrow:
+            self.path.carries(now, rate)
+            self._congest(now)
+            self._suspected = False
+            self._rate, self._burst = max(LOW_RATE, rate), 0.0
+        elif self.congested:
+            self.congested = False
+            self._start_anew()
 
     def probe_at(self) -> float:
         """When something is to be sent again for want of an answer, while anything is on its way."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from adaptive.ticks import to_seconds
 
-from .bundling import FIRST_TICKS, MESSAGE_COST, bundle_ticks, together
+from .bundling import MESSAGE_COST, bundle_ticks, together
 from .pacing import Pacing
 from .repair import MANY, MOST, START_TICKS, chances, copies_for
 from .stock import Stock
@@ -56,9 +56,11 @@ class Sending:
         if self.sent.in_flight:
             times.append(pacing.probe_at())
         copy_at = repair.next_copy()
-        if copy_at is not None and self.copies_fit:
+        if copy_at is not None and self.copies_fit(now):
             times.append(max(copy_at, free_at))
-        if self.sent.in_flight < pacing.window:
+        opens_at = pacing.opens_at(now, self.sent.in_flight)
+        if opens_at is not None:
+            free_at = max(free_at, opens_at)
             if repair.lost(self.stock.playhead.past):
                 times.append(free_at)
             elif self.stock.unsent:
@@ -75,7 +77,7 @@ class Sending:
 
     def _copy(self, now: float) -> bytes | None:
         """Half of its cost counts, so that copies do not hold up what follows."""
-        if now < self.pacing.free_at or not self.copies_fit:
+        if now < self.pacing.free_at or not self.copies_fit(now):
             return None
         frames = self.stock.repair.copies(now, self.stock.playhead.past)
         return self._message(now, frames, share=0.5) if frames else None
@@ -135,17 +137,16 @@ class Sending:
 
     def open(self, now: float) -> bool:
         """The path takes more now."""
-        return now >= self.pacing.free_at and self.sent.in_flight < self.pacing.window
+        return now >= self.pacing.free_at and self.sent.in_flight < self.pacing.window(now)
 
-    @property
-    def copies_fit(self) -> bool:
+    def copies_fit(self, now: float) -> bool:
         """What needs copies cannot wait; they may exceed the window by so much that a narrow path bears it."""
-        window, loss = self.pacing.window, self.sent.loss or 0.0
+        window, loss = self.pacing.window(now), self.sent.loss or 0.0
         return self.sent.in_flight < window + (COPY_BYTES if loss < MANY else copies_for(loss) * window)
 
     def bundle(self, now: float) -> int:
         """Ticks for the next message."""
-        ahead = self.stock.sent_ahead(now)
-        if not ahead:
-            return FIRST_TICKS
-        return bundle_ticks(ahead, congested=self.pacing.congested, rate=self.pacing.path.rate)
+        path, stock = self.pacing.path, self.stock
+        return bundle_ticks(
+            stock.sent_ahead(now), congested=self.pacing.congested, rate=path.rate, frame=stock.frame_ticks
+        )

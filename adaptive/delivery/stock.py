@@ -20,6 +20,8 @@ class Stock:
         self.repair = Repair()
         self.unsent: deque[Kept] = deque()
         self.sent_end = 0
+        self.frame_ticks = 0
+        """Of the newest frame."""
         self.size = 0
         """Bytes of payload that have not arrived."""
         self._missing: deque[Kept] = deque()
@@ -34,6 +36,7 @@ class Stock:
         """The next frame. Raises ValueError where it does not follow the one before it."""
         self.unsent.append(Kept(frame, self.line.add(frame)))
         self.size += len(frame.payload)
+        self.frame_ticks = frame.ticks
 
     def place(self, now: float) -> int:
         """What sounds now."""

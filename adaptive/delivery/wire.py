@@ -110,16 +110,20 @@ class SpeechMessage:
 
 @dataclass(frozen=True, kw_only=True)
 class Flush:
-    """Everything of an older epoch is to be dropped at once."""
+    """Everything of an older epoch is to be dropped at once. The player answers at once, too."""
 
     epoch: int
     """The new one."""
     number: int
+    size: int = HEADER_BYTES
+    """In bytes; zeros fill up a larger one, by which the path is probed."""
 
     def pack(self) -> bytes:
-        """Raises ValueError for numbers beyond 16 bits."""
+        """Raises ValueError for numbers beyond 16 bits, and for sizes that are no message's."""
+        if not HEADER_BYTES <= self.size <= MAX_MESSAGE_BYTES:
+            raise ValueError(f"A flush has {HEADER_BYTES} to {MAX_MESSAGE_BYTES} bytes, not {self.size}.")
         try:
-            return _HEADER.pack(_FLUSH, VERSION, self.epoch, 0, self.number, 0, 0, 0, 0)
+            return _HEADER.pack(_FLUSH, VERSION, self.epoch, 0, self.number, 0, 0, 0, 0).ljust(self.size, b"\0")
         except struct.error as error:
             raise ValueError(f"This does not fit into a flush: {error}") from None
 
@@ -140,9 +144,9 @@ def unpack(data: bytes) -> SpeechMessage | Flush:
     if version != VERSION:
         raise ValueError(f"This message is of version {version}, not {VERSION}.")
     if kind == _FLUSH:
-        if len(data) != HEADER_BYTES or utterance or position or ticks or count or code:
-            raise ValueError("A flush is a header with nothing but its epoch and number.")
-        return Flush(epoch=epoch, number=number)
+        if any(data[HEADER_BYTES:]) or utterance or position or ticks or count or code:
+            raise ValueError("A flush has nothing but its epoch and number, and zeros.")
+        return Flush(epoch=epoch, number=number, size=len(data))
     form = _FORMAT_OF.get(code)
     if kind & ~(_LAST | _NOT_BEFORE) != _SPEECH or form is None or not count or not ticks:
         raise ValueError(f"A message of type {kind:#x} with {count} frames of format {code:#x} is not known.")

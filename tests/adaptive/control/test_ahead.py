@@ -101,3 +101,26 @@ def test_the_lowest_rung_fits_through_twelve_kilobits() -> None:
     assert ahead_rate(AHEAD_RUNGS[0]) < 9_000
     assert affordable(12_000, 0.0) == 6_000
     assert affordable(12_000, 7.0) == 24_000
+
+
+def prepared(rungs: AheadRung, kbps: float) -> int:
+    rungs.on_network(NetworkReport(at=1.0, source=Source.FEEDBACK, capacity=kbps * 1000))
+    rungs.prepare(1.0)
+    return rungs.rung.bitrate
+
+
+def test_speech_begins_at_what_the_path_was_found_to_carry() -> None:
+    rungs = AheadRung()
+    rungs.prepare(0.0)
+    assert rungs.rung.bitrate == 32_000, "nothing is known"
+    for kbps, bitrate in ((12, 6_000), (24, 12_000), (40, 24_000), (64, 32_000), (8, 6_000)):
+        assert prepared(rungs, kbps) == bitrate
+        assert ahead_rate(rungs.rung) <= kbps * 1000 * 0.75 or bitrate == 6_000 or kbps == 64
+
+
+def test_what_was_reported_before_speech_is_no_answer_that_is_missing() -> None:
+    rungs = AheadRung()
+    prepared(rungs, 64)
+    rungs.prepare(1.9)
+    assert rungs.decide(2.0) is None
+    assert rungs.decide(2.5) is Reason.STALE

@@ -16,7 +16,7 @@ from quality.lab.link import Link
 from quality.lab.settings import LinkSettings
 
 COST = 93
-SACK_S = 0.15
+SACK_S, NARROW_SACK_S = 0.15, 0.8
 STEP_S = 0.005
 START_TICKS = 2880
 CLOCK_MS = 4_294_900_000
@@ -170,6 +170,8 @@ class Ride:
     events: dict[float, Callable[["Ride"], None]] = field(default_factory=dict)
     reports: list[NetworkReport] = field(default_factory=list)
     first_number: int = 0
+    beside: tuple[float, int] | None = None
+    """Other packets to the listener: every so many seconds so many bytes."""
 
     def __post_init__(self) -> None:
         self.delivery = Delivery(lead_limit_s=self.lead_s)
@@ -188,7 +190,8 @@ class Ride:
         self.coming = sorted(self.events.items())
         self.sent = self.sent_bytes = self.calls = self.spoken = 0
         self.encoded: dict[int, int] = {}
-        self.sack_at = self.answered_at = 0.0
+        self.sack_at = self.answered_at = self.beside_at = 0.0
+        self.probes = 0
 
     @staticmethod
     def clock_ms(at: float) -> int:
@@ -215,6 +218,7 @@ class Ride:
 
     def send(self) -> None:
         for data in self.delivery.due(self.now):
+            self.probes += isinstance(unpack(data), Flush)
             self.sent += 1
             self.sent_bytes += len(data) + COST
             self.to.offer(self.now, len(data) + COST, data)
@@ -239,7 +243,9 @@ class Ride:
                     self.reports.append(report)
                     self.control.on_network(report)
                 self.control.on_heard(HeardReport(at=tick, buffered_s=self.delivery.lead_s(tick)))
-                if not self.queue and not self.delivery._sending.sent.in_flight:
+                if not self.queue and self.player.state is PlayerState.EMPTY:
+                    self.control.prepare(tick)
+                elif not self.queue and not self.delivery._sending.sent.in_flight:
                     self.control.silent()
                 elif self.control.decide(tick):
                     self.rungs.append((tick, self.control.rung.bitrate // 1000, round(self.delivery.lead_s(tick), 1)))
@@ -257,6 +263,9 @@ class Ride:
 
     def _move(self) -> None:
         self.calls += 1
+        while self.beside is not None and self.beside_at <= self.now:
+            self.to.offer(self.beside_at, self.beside[1], b"")
+            self.beside_at += self.beside[0]
         for data in self.to.due(self.now):
             if data:
                 self.player.take(self.now, data)
@@ -266,7 +275,8 @@ class Ride:
         for data in self.fro.due(self.now):
             if data:
                 self.delivery.acked(self.now, Ack.unpack(data))
-            if data and self.now - self.sack_at > SACK_S:
+            narrow = self.control.rung.bitrate < 24_000
+            if data and self.now - self.sack_at > (NARROW_SACK_S if narrow else SACK_S):
                 self.sack_at = self.now
                 self.to.offer(self.now, COST, b"")
         self.fill()

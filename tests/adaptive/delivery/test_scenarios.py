@@ -87,13 +87,63 @@ def test_a_path_that_is_narrow_from_the_start(ride: Any, link: Settings, capacit
     assert heard.to.flow(20).overflow_packets == 0
 
 
-def test_twelve_kilobits(ride: Any, link: Settings) -> None:
+def connect(ride: Any) -> None:
+    """As the data track does when its channel opens."""
+    ride.delivery.flush(ride.now)
+
+
+@pytest.mark.parametrize(
+    ("capacity", "silence", "since"), [(12, 0.35, 0.0), (12, 0.35, 1.0), (16, 0.3, 0.0), (24, 0.15, 1.0)]
+)
+def test_a_path_found_narrow_before_speech(
+    ride: Any, link: Settings, capacity: int, silence: float, since: float
+) -> None:
+    """Both ways, beside 100 bytes every half second. What the path carries is known before the first word, so that
+    nothing is sent that has to pass before speech of the right rung can."""
+    path = link(delay_ms=50, steps=((0, 300 if since else capacity), (since, capacity)))
+    said_at = 5.0 + since
+    heard = ride(path, path, starts=((said_at, 12.0),), events={0.0: connect}, beside=(0.5, 100)).run(said_at + 20)
+    assert heard.player.whole == [1]
+    assert heard.player.concealed == 0
+    assert heard.player.first_sound - said_at <= 0.45
+    assert heard.player.starved_s <= silence
+    assert heard.player.starved_after(said_at + 2) == 0.0
+    assert heard.to.flow(30).overflow_packets == 0
+    if capacity == 12:
+        assert set(heard.encoded) <= {6_000, 8_000}
+
+
+def test_a_narrow_path_that_nobody_knew_of(ride: Any, link: Settings) -> None:
     """What was sent before anything was known has to pass; from then on there is no silence."""
     heard = ride(link(delay_ms=50, rate_kbps=12), link(delay_ms=50), starts=((0.0, 20.0),)).run(30)
     assert heard.player.whole == [1]
     assert heard.player.concealed == 0
     assert heard.player.starved_s <= 4.0
     assert heard.player.starved_after(6.0) == 0.0
+
+
+@pytest.mark.parametrize("jitter", [0, 30])
+def test_a_wide_path_is_never_found_narrow(ride: Any, link: Settings, jitter: float) -> None:
+    path = link(delay_ms=50, jitter_ms=jitter, loss=0.05)
+    heard = ride(path, path, starts=((40.0, 3.0),), events={0.0: connect}).run(45)
+    assert heard.encoded == {32_000: 3 * 48_000}
+    assert heard.player.first_sound - 40 <= 0.2
+    assert {report.capacity for report in heard.reports if report.capacity is not None and report.at > 5} == {64_000}
+
+
+def test_probes_cost_little(ride: Any, link: Settings) -> None:
+    path = link(delay_ms=50)
+    heard = ride(path, path, starts=((60.0, 1.0),), events={0.0: connect}).run(59)
+    assert heard.probes > 20
+    assert heard.sent_bytes * 8 / 59 <= 2_500
+
+
+def test_a_path_that_widens_while_nothing_is_said(ride: Any, link: Settings) -> None:
+    path = link(delay_ms=50, steps=((0, 12), (12, 300)))
+    heard = ride(path, path, starts=((4.0, 5.0), (20.0, 4.0)), events={0.0: connect}).run(28)
+    assert heard.player.whole == [1, 2]
+    assert heard.encoded[32_000] == 4 * 48_000
+    assert heard.player.starved_after(20.0) == 0.0
 
 
 def test_an_outage_within_the_lead(ride: Any, link: Settings) -> None:
@@ -134,3 +184,26 @@ def test_jitter_that_reorders(ride: Any, link: Settings) -> None:
     assert heard.player.whole == [1]
     assert heard.player.starved_s == 0.0
     assert heard.player.concealed_late == 0
+
+
+def opportunities(*runs: tuple[int, int, int]) -> tuple[int, ...]:
+    """Milliseconds at which 1504 bytes may pass: (from, to, between)."""
+    return tuple(at for begin, end, gap in runs for at in range(begin, end, gap))
+
+
+@pytest.mark.parametrize(("said_at", "silence"), [(5.0, 0.6), (0.3, 0.0)])
+def test_a_path_that_stands_still_at_the_first_word(ride: Any, link: Settings, said_at: float, silence: float) -> None:
+    """Wide until 5 s; then eight packets pass in 1.3 s, none for 3 s, eight, and none for another second."""
+    gaps = (
+        (5610, 5613, 1),
+        (5930, 5931, 1),
+        (6271, 6275, 1),
+        (9228, 9236, 1),
+        (10_590, 11_900, 10),
+        (11_900, 40_000, 50),
+    )
+    down = link(delay_ms=50, trace=opportunities((0, 5000, 40), *gaps), queue_bytes=60_000)
+    heard = ride(down, link(delay_ms=50), starts=((said_at, 12.0),), events={0.0: connect}).run(30)
+    assert heard.player.whole == [1]
+    assert heard.player.concealed == 0
+    assert heard.player.starved_s <= silence

@@ -100,6 +100,17 @@ def test_what_has_no_place_in_a_message_is_refused(changes: dict[str, object]) -
         message(**changes).pack()
 
 
+def test_a_probe_is_a_flush_filled_up() -> None:
+    probe = Flush(epoch=3, number=9, size=616)
+    assert len(probe.pack()) == 616
+    assert unpack(probe.pack()) == probe
+    with pytest.raises(ValueError, match="zeros"):
+        unpack(probe.pack()[:-1] + b"\1")
+    for size in (15, 1151):
+        with pytest.raises(ValueError, match="bytes"):
+            Flush(epoch=3, number=9, size=size).pack()
+
+
 def test_a_flush_is_not_speech() -> None:
     with pytest.raises(ValueError, match="flush"):
         SpeechMessage.unpack(Flush(epoch=1, number=2).pack())

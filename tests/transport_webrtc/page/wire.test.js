@@ -25,6 +25,7 @@ test("a message is read as it is written down", () => {
   });
   assert.deepEqual(message.frames.map(({payload}) => hex(payload)), ["aabb", "cc"]);
   assert.equal(readMessage(buffer("02 01 0300 0000 0001 00000000 0000 00 00")).kind, "flush");
+  assert.equal(readMessage(buffer("02 01 0300 0000 0001 00000000 0000 00 00 0000 0000 0000")).kind, "flush", "a probe is filled up");
 });
 
 test("every shorter message is refused, and no bytes throw", () => {
