@@ -16,6 +16,7 @@ from adaptive.control.profiles import Profile
 from adaptive.speech.voice import Samples
 
 from ..aiortc_private import gather_on_loopback
+from ..carrying import Wanted
 from ..listeners import Listeners
 from ..media.audio_track import OpusAudioTrack
 from ..media.sending import Lateness
@@ -79,12 +80,14 @@ class Protected(AdaptiveController):
 class Legato:
     """Listeners as a server makes them: speaker, track, metrics; the renderer is a recording.
 
-    `protected`: with the adaptive controller, and protection; otherwise the same rung, and nothing decides. What comes
-    back from the listeners depends on what they are.
+    `sends`: `legato`, the audio track with the adaptive controller, and protection; `data`, the data track with that
+    controller; `alone`, the audio track at the same rung, and nothing decides. What comes back from the listeners
+    depends on what they are.
     """
 
-    def __init__(self, samples: Samples, *, sessions: int, seconds: float, protected: bool) -> None:
+    def __init__(self, samples: Samples, *, sessions: int, seconds: float, sends: str) -> None:
         renderer = RecordedRenderer(samples, seconds)
+        self._carrier: Wanted = "data" if sends == "data" else "audio"
         options: dict[str, Any] = {"voices": (VOICE,), "voice": VOICE, "max_listeners": sessions}
         options |= {"lab": False, "shadow": False}
         settings = Settings(**options)
@@ -93,17 +96,21 @@ class Legato:
             settings,
             renderer,
             metrics,
-            controller=_protected if protected else _fixed,
+            controller={"legato": _protected, "data": _adaptive}.get(sends, _fixed),
             most_connecting=sessions,  # all are offered before the first connects
         )
 
     async def answer(self, offer: str) -> str:
-        listener, answer = await self._listeners.welcome(parse_offer(offer), voice=None, profile=None)
+        listener, answer = await self._listeners.welcome(
+            parse_offer(offer), voice=None, profile=None, carrier=self._carrier
+        )
         listener.say(SayMessage(say="A recording."))
         return answer
 
     def connected(self) -> int:
-        return sum(listener.state == "connected" for listener in self._listeners)
+        return sum(
+            listener.state == "connected" and listener.carrying.carrier == self._carrier for listener in self._listeners
+        )
 
     def lateness(self) -> Sequence[Lateness]:
         for track in self._tracks():
@@ -128,6 +135,10 @@ class Legato:
 
 def _protected(profile: Profile) -> Controller:
     return Protected(profile=profile)
+
+
+def _adaptive(profile: Profile) -> Controller:
+    return AdaptiveController(profile=profile)
 
 
 def _fixed(profile: Profile) -> Controller:

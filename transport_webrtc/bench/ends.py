@@ -60,7 +60,7 @@ async def _send(link: Connection, name: str, samples: Any, sessions: int, second
         contender = Stock(samples)
     else:
         ask_for_punctuality()  # as `legato serve` does
-        contender = Legato(samples, sessions=sessions, seconds=seconds, protected=name == "legato")
+        contender = Legato(samples, sessions=sessions, seconds=seconds, sends=name)
     link.send([await contender.answer(offer) for offer in await _received(link)])
     async with asyncio.timeout(CONNECT_S):
         while contender.connected() < sessions:  # noqa: ASYNC110 - connections tell each on its own
@@ -88,15 +88,16 @@ async def _send(link: Connection, name: str, samples: Any, sessions: int, second
 
 
 def listen(link: Connection, sessions: int, contender: str) -> None:
-    """Gives offers, takes answers, then takes what comes until told to end. The listeners of `legato` report as
-    browsers do and lose some packets, those of the others say what aiortc says."""
-    run(_listen(link, sessions, reporting=contender == "legato"))
+    """Gives offers, takes answers, then takes what comes until told to end. The listeners of `legato` and `data` report
+    as browsers do and lose some packets, those of the others say what aiortc says."""
+    run(_listen(link, sessions, contender))
 
 
-async def _listen(link: Connection, sessions: int, *, reporting: bool) -> None:
-    from .listeners import Plain, Reporting
+async def _listen(link: Connection, sessions: int, contender: str) -> None:
+    from .listeners import Ahead, Plain, Reporting
 
-    listeners = [(Reporting if reporting else Plain)() for _ in range(sessions)]
+    kind = {"legato": Reporting, "data": Ahead}.get(contender, Plain)
+    listeners = [kind() for _ in range(sessions)]
     link.send([await listener.offer() for listener in listeners])
     for listener, answer in zip(listeners, await _received(link), strict=True):
         await listener.take(answer)

@@ -3,7 +3,8 @@
 All contenders run in every round, one after the other, each in processes of its own: a sender, whose CPU time is
 measured, and the listeners. Every session speaks all the time. `stock` is aiortc's PCM path; `alone` is this project's
 track and speaker, with nothing deciding and nothing coming back; `legato` sends the same with the adaptive controller,
-pings, transport-wide feedback, a copy of every frame (RED) and retransmission of the 2 % of packets that are lost.
+pings, transport-wide feedback, a copy of every frame (RED) and retransmission of the 2 % of packets that are lost;
+`data` sends the same speech ahead on the data track, to listeners that acknowledge it, 2 % of it lost, too.
 """
 
 import json
@@ -31,7 +32,7 @@ TEXT = (
 )
 
 
-CONTENDERS = ("stock", "alone", "legato")
+CONTENDERS = ("stock", "alone", "legato", "data")
 
 
 class BenchFailed(RuntimeError):
@@ -136,7 +137,7 @@ def figures(runs: dict[str, list[Run]], *, sessions: int, seconds: float) -> dic
         known = [value for run in runs[name] if (value := what(run)) is not None]
         return median(known) if known else None
 
-    stock, alone, legato = (over(name, lambda run: run.cpu_percent(sessions)) for name in CONTENDERS)
+    stock, alone, legato, data = (over(name, lambda run: run.cpu_percent(sessions)) for name in CONTENDERS)
     return {
         "sessions": sessions,
         "seconds": seconds,
@@ -146,7 +147,8 @@ def figures(runs: dict[str, list[Run]], *, sessions: int, seconds: float) -> dic
         "alone_cpu_percent": _rounded(alone),
         "control_cpu_percent": None if legato is None or alone is None else _rounded(legato - alone),
         "ratio": _rounded(legato / stock) if legato and stock else None,
-        "data_cpu_percent": None,
+        "data_cpu_percent": _rounded(data),
+        "data_rungs": sorted({rung for run in runs["data"] for rung in run.quiet.rungs}),
         "pacing_p99_ms": _ms(over("legato", lambda run: run.busy.late_p99_s)),
         "stock_pacing_p99_ms": _ms(over("stock", lambda run: run.busy.late_p99_s)),
         "bare_timer_p99_ms": _ms(over("legato", lambda run: run.timer_p99_s)),

@@ -35,6 +35,7 @@ def test_figures_are_medians_over_the_rounds_and_what_was_not_measured_is_null()
         "stock": [run(4.0, 0.003), run(2.0, 0.002), run(3.0, 0.009)],
         "alone": [run(0.9, 0.003), run(1.4, 0.003), run(1.9, 0.003)],
         "legato": [run(1.0, 0.004), run(1.5, 0.001), run(2.0, 0.002)],
+        "data": [run(0.5, 0.0), run(0.2, 0.0), run(0.3, 0.0)],
     }
     result = media.figures(runs, sessions=2, seconds=10.0)
     assert set(result) >= NAMES
@@ -42,7 +43,7 @@ def test_figures_are_medians_over_the_rounds_and_what_was_not_measured_is_null()
     assert (result["pacing_p99_ms"], result["stock_pacing_p99_ms"], result["bare_timer_p99_ms"]) == (2.0, 3.0, 1.0)
     assert (result["alone_cpu_percent"], result["control_cpu_percent"]) == (7.0, 0.5)
     assert (result["legato_packets_per_s"], result["legato_repeats_per_s"]) == (50, 1)
-    assert result["data_cpu_percent"] is None
+    assert result["data_cpu_percent"] == 1.5
 
 
 def test_a_process_that_ends_early_fails_the_bench_and_leaves_nothing():
@@ -74,10 +75,12 @@ def test_all_contenders_send_to_real_listeners_and_json_is_the_last_line():
     assert result.exit_code == 0, result.output
     figures = json.loads(result.stdout.splitlines()[-1])
     assert set(figures) >= NAMES
-    assert all(figures[name] > 0 for name in NAMES - {"data_cpu_percent", "control_cpu_percent"})
+    assert all(figures[name] > 0 for name in NAMES - {"control_cpu_percent"})
     assert figures["legato_packets_per_s"] > 12
     assert [line.split()[2] for line in result.stderr.splitlines() if line.startswith("round")] == [
         "stock",
         "alone",
         "legato",
+        "data",
     ]
+    assert figures["data_rungs"] == ["32k FB 20ms"]
