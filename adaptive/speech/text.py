@@ -45,8 +45,15 @@ _NO_END = re.compile(
 )
 """A full stop that ends no sentence: after a list number, an initial, an abbreviation."""
 
+_NUMBERED = re.compile(r"(?:^|[\s(])(?:Nos?|[Pp]p?|[Vv]ol|[Cc]h|[Ff]igs?|[Pp]g|Nr|Sec|[Aa]pt|[Ee]xt|[Tt]el)\.$")
+"""Another, where a number follows."""
+
 _PUNCTUATION = re.compile(rf"[,;:.!?…]+[{_C}]*(?=\s)|[，、；：。！？]")
 _SPACE = re.compile(r"(?=\s)")
+_IDEOGRAPH = re.compile(r"(?<=[\u2e80-\u9fff\uac00-\ud7af])|(?=[\u2e80-\u9fff\uac00-\ud7af])")
+"""Beside a character of a script without spaces, so that no number and no Latin word among them is cut in two."""
+_PLACES = ((_PUNCTUATION, MIDDLE), (_SPACE, MIDDLE), (_IDEOGRAPH, MIDDLE), (_SPACE, 2))
+"""Where a clause that is too long is cut, the best first, and how long at least it is then."""
 
 
 class _Cleaner:
@@ -129,8 +136,16 @@ class ClauseSplitter:
         """Where the clause that begins at `start` ends; 0 where that cannot be said yet."""
         last = start + LIMIT
         for mark in _MARK.finditer(seen, start, last + _LOOK_AHEAD):
-            if start < mark.end() <= last and self._ends_here(mark, seen[start : mark.end()]):
-                return mark.end()
+            clause = seen[start : mark.end()]
+            if not (start < mark.end() <= last and self._ends_here(mark, clause)):
+                continue
+            if mark.lastgroup == "sentence" and _NUMBERED.search(clause):
+                following = seen[mark.end() :].lstrip()[:1]
+                if not following and not final:
+                    return 0
+                if following.isdigit():
+                    continue
+            return mark.end()
         if length > last:
             return self._best_place(seen, start, last)
         return length if final else 0
@@ -150,10 +165,21 @@ class ClauseSplitter:
 
     @staticmethod
     def _best_place(seen: str, start: int, last: int) -> int:
-        """Where a clause that is too long is cut: after its last punctuation, else before its last space."""
-        for places, least in ((_PUNCTUATION, MIDDLE), (_SPACE, 2)):
+        """Where a clause that is too long is cut: after its last punctuation, else between words, else anywhere but
+        inside of a character that is made of several."""
+        for places, least in _PLACES:
             ends = [place.end() for place in places.finditer(seen, start, last + 1)]
             fitting = [end for end in ends if start + least <= end <= last]
             if fitting:
                 return fitting[-1]
-        return last
+        whole = last
+        while whole > start + MIDDLE and (_joins(seen[whole]) or seen[whole - 1] == "\u200d"):
+            whole -= 1
+        return whole if whole > start + MIDDLE else last
+
+
+def _joins(character: str) -> bool:
+    """Whether it belongs to the character before it."""
+    if character in "\u200c\u200d" or "\U0001f3fb" <= character <= "\U0001f3ff":
+        return True
+    return unicodedata.category(character).startswith("M")

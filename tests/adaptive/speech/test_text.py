@@ -12,6 +12,25 @@ PROSE = st.text(st.sampled_from(list(" \n\t.,;:!?…—–\"')(。，”andorbut
 ANY = st.text(st.characters(), max_size=300)
 
 
+def made_of(*parts: str, most: int = 60) -> st.SearchStrategy[str]:
+    return st.lists(st.sampled_from(parts), max_size=most).map("".join)
+
+
+AWKWARD = {
+    "no stops": made_of("word ", "another ", "and ", "1,250 ", "x"),
+    "only 。": made_of("今天", "很好", "。", "下雨"),
+    "only commas": made_of("one, ", "two,", "三，", "four ", ","),
+    "runs of 400": st.sampled_from("a一🙂.,。1é ").map(lambda character: character * 400)
+    | made_of("a" * 130, "一" * 130),
+    "emoji": made_of("👍🏽", "👩‍👩‍👧‍👦", "🇫🇷", "❤️", " ok ", ".", most=200),
+    "several scripts": made_of("Hello ", "你好", "Привет ", "مرحبا ", "नमस्ते ", "カナ", "。", ". ", "สวัสดี"),
+    "markup": made_of(
+        "<b>", "</b>", "<br/>", "&amp;", "&#8212;", '<a href="x, y. z">', "Hello. ", "<!-- ", "-->", "<", "&"
+    ),
+    "ssml": made_of("<speak>", "Hello. ", "<break/>", "</speak>", "you, "),
+}
+
+
 def split(text: str) -> list[str]:
     return ClauseSplitter().feed(text, True)
 
@@ -26,6 +45,20 @@ def test_pieces_cut_anywhere_give_the_clauses_of_the_whole(text: str, cuts: list
     assert "".join(clauses) == clean(text)
     assert clauses == split(text)
     assert all(1 <= len(clause) <= LIMIT for clause in clauses)
+
+
+@pytest.mark.parametrize("kind", AWKWARD)
+def test_no_character_is_lost(kind: str) -> None:
+    @settings(max_examples=60, deadline=None)
+    @given(AWKWARD[kind], st.integers(1, 500))
+    def check(text: str, size: int) -> None:
+        splitter = ClauseSplitter()
+        pieces = [text[begin : begin + size] for begin in range(0, len(text), size)]
+        clauses = [clause for piece in pieces for clause in splitter.feed(piece, False)] + splitter.feed("", True)
+        assert "".join(clauses) == clean(text)
+        assert all(1 <= len(clause) <= LIMIT for clause in clauses)
+
+    check()
 
 
 @settings(max_examples=200, deadline=None)
@@ -70,6 +103,7 @@ def test_clean(text: str, cleaned: str) -> None:
             ["The quick brown fox jumps over the lazy dog", " while engineers watch and wait"],
         ),
         ('"Really?!" He left.', ['"Really?!"', " He left."]),
+        ("See No. 10 now. No. Yes. No.", ["See No. 10 now.", " No.", " Yes.", " No."]),
         ("1. Buy milk. 2. Go.", ["1. Buy milk.", " 2. Go."]),
         ("Chapter one\n\nIt was dark.", ["Chapter one\n\n", "It was dark."]),
         ("你好，世界。今天很好！", ["你好，世界。", "今天很好！"]),
@@ -84,6 +118,9 @@ def test_a_long_run_is_cut_after_punctuation_else_between_words_else_anywhere() 
     words = split("word " * 100)
     assert all(clause.strip().replace("word", "").strip() == "" for clause in words)
     assert [len(clause) for clause in split("x" * 450)] == [200, 200, 50]
+    assert split("字" * 198 + "12345" + "字" * 9) == ["字" * 198, "12345" + "字" * 9]
+    assert split("AI " + "字" * 250)[0] == "AI " + "字" * 197
+    assert all(len(clause) % 3 == 0 for clause in split("e\u0301\u0323" * 100))
 
 
 def test_a_sentence_is_given_out_as_soon_as_white_space_follows_it() -> None:
