@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterable
 
 from adaptive.control.profiles import PROFILES, Profile
+from adaptive.speech.languages import voice_for
 from adaptive.speech.registry import infos
 from adaptive.speech.renderer import Renderer, RenderJob
 from adaptive.speech.scripts import unreadable
@@ -28,11 +29,12 @@ def profile_of(message: SayMessage, default: Profile) -> Profile:
 
 
 def voice_of(message: SayMessage, default: str, renderer: Renderer) -> str:
-    """The voice asked for. Raises Refused for one that the renderer does not have, or that can read none of the text.
+    """The voice asked for; where none was, the default if it speaks the text, else one that does. Raises Refused for
+    one that the renderer does not have, or that can read none of the text.
 
     A renderer may have more voices than it names beforehand: it is asked for a stream, which is thrown away.
     """
-    voice = message.voice or default
+    voice = message.voice or voice_for(message.say, renderer.status().voices, default)
     names = [info.name for info in renderer.status().voices]
     if voice not in names:
         try:
