@@ -8,7 +8,7 @@ from typing import Any
 from adaptive.control.plan import Plan
 from adaptive.control.profiles import Profile
 from adaptive.control.reports import ComputeReport, ContentReport
-from adaptive.speech.renderer import ClausePrepared, Renderer, RenderEvent
+from adaptive.speech.renderer import ClausePrepared, Noticed, Renderer, RenderEvent
 from adaptive.utterance import State
 
 from .media.block import Block
@@ -250,6 +250,8 @@ class Speaker:
         if isinstance(event, ClausePrepared):
             words = [{"text": w.text, "start": w.start, "end": w.end, "estimated": w.estimated} for w in event.words]
             self._tell("marks", utterance, {"clause": event.text, "words": words})
+        elif isinstance(event, Noticed):
+            self._tell("noticed", utterance, {"message": event.message})
 
     def _over(self, utterance: Utterance) -> None:
         """Every sample of it left, or it failed: told when the last one is heard."""

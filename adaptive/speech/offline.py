@@ -18,7 +18,7 @@ from ..control.plan import Bandwidth, Rung
 from ..ticks import TICK_RATE, to_seconds, to_ticks
 from .clause import seam_frames
 from .coding import RungChange, through_opus
-from .renderer import Chunk, ClausePrepared
+from .renderer import Chunk, ClausePrepared, Noticed
 from .scripts import unreadable
 from .stream import Placement, SpeechStream
 from .voice import Samples, SwitchPoint, Voice, VoiceInfo, Word
@@ -64,6 +64,8 @@ class Rendering:
     clauses: tuple[ClausePrepared, ...]
     chunks: tuple[Chunk, ...]
     """Before the codec."""
+    notices: tuple[str, ...]
+    """What in the text was not followed, in sentences."""
     switches: tuple[Switch, ...]
     first_audio_s: float | None
     """From handing over the text to a loaded voice until 20 ms above −45 dBFS were ready; None if none were."""
@@ -135,6 +137,7 @@ def render(
         words=tuple(word for clause in spoken.clauses for word in clause.words),
         clauses=spoken.clauses,
         chunks=spoken.chunks,
+        notices=spoken.notices,
         switches=tuple(sorted(switches, key=lambda switch: switch.at)),
         first_audio_s=spoken.first_audio_s,
         render_s=sum(chunk.render_s for chunk in spoken.chunks),
@@ -168,6 +171,7 @@ class _Spoken:
     samples: Samples
     clauses: tuple[ClausePrepared, ...]
     chunks: tuple[Chunk, ...]
+    notices: tuple[str, ...]
     placements: tuple[Placement, ...]
     first_audio_s: float | None
 
@@ -177,6 +181,7 @@ def _speak(stream: SpeechStream, text: str, info: VoiceInfo, tiers: tuple[str, .
     frame = info.frame_samples * TICK_RATE / info.rate
     clauses: list[ClausePrepared] = []
     chunks: list[Chunk] = []
+    notices: list[str] = []
     first_audio_s, turn, frames = None, 0, None
     begun = perf_counter()
     stream.feed(text, final=True)
@@ -191,10 +196,13 @@ def _speak(stream: SpeechStream, text: str, info: VoiceInfo, tiers: tuple[str, .
                 chunks.append(event)
                 if first_audio_s is None and _audible(chunks):
                     first_audio_s = perf_counter() - begun
+            elif isinstance(event, Noticed):
+                notices.append(event.message)
     return _Spoken(
         samples=_joined(chunks),
         clauses=tuple(clauses),
         chunks=tuple(chunks),
+        notices=tuple(notices),
         placements=tuple(stream.placements),
         first_audio_s=first_audio_s,
     )

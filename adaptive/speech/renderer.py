@@ -63,6 +63,13 @@ class Chunk:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Noticed:
+    """Something in the text is not followed, such as an element of SSML; `message` is a sentence for people."""
+
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rendered:
     """The utterance is complete at `ticks`."""
 
@@ -76,7 +83,7 @@ class RenderFailed:
     message: str
 
 
-RenderEvent = ClausePrepared | Chunk | Rendered | RenderFailed
+RenderEvent = ClausePrepared | Chunk | Noticed | Rendered | RenderFailed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from .reading.markup import without_markup
 from .voice import VoiceInfo
 
 _LATIN = "af ca cs cy da de en es et eu fi fr ga hr hu id is it lt lv ms nb nl no pl pt ro sk sl sq sv sw tr vi"
@@ -42,7 +43,7 @@ def unreadable(text: str, voice: VoiceInfo) -> str | None:
     A Greek letter by itself is a symbol that every voice has a name for.
     """
     wanted = scripts(voice.languages)
-    words = _WORD.findall(unicodedata.normalize("NFKC", text))
+    words = _WORD.findall(unicodedata.normalize("NFKC", without_markup(text)))
     if not wanted or not words:
         return None
     found = set[str]()

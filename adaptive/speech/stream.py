@@ -16,9 +16,11 @@ from ..audio.resampling import StreamingResampler
 from ..audio.seams import ramp
 from ..ticks import TICK_RATE, to_ticks
 from .clause import EDGE_S, ClauseStream
-from .renderer import Chunk, ClausePrepared, Rendered, RenderEvent
-from .text import PAUSE_SENTENCE_S, ClauseSplitter, pause_after, speakable
+from .renderer import Chunk, ClausePrepared, Noticed, Rendered, RenderEvent
+from .spoken import SpokenClause, SpokenReader
+from .text import PAUSE_SENTENCE_S, pause_after
 from .voice import ClauseVoice, PreparedClause, Samples, SwitchPoint, Voice, VoiceInfo
+from .voices.limits import FASTEST, SLOWEST
 
 FIRST_CHUNK_S = 0.104
 """Length of the first chunk, as whole model frames."""
@@ -76,11 +78,12 @@ class SpeechStream:
         self._voice = voice
         self._speed = speed
         self._seed = seed
-        self._splitter = ClauseSplitter()
-        self._texts: deque[str] = deque()
+        self._reader = SpokenReader()
+        self._texts: deque[SpokenClause] = deque()
+        self._notices: list[RenderEvent] = []
         self._final = False
         self._clause: ClauseStream | None = None
-        self._text = ""
+        self._text = SpokenClause(text="")
         self._announced = False
         self._lengths: list[int] = []
         self._index = -1
@@ -92,7 +95,11 @@ class SpeechStream:
 
     def feed(self, text: str, *, final: bool) -> None:
         """Adds text, cut anywhere; `final` closes it. Raises ValueError once it is closed."""
-        self._texts.extend(clause for clause in self._splitter.feed(text, final) if speakable(clause))
+        for read in self._reader.feed(text, final):
+            if isinstance(read, SpokenClause):
+                self._texts.append(read)
+            else:
+                self._notices.append(Noticed(message=read.message))
         self._final = final
 
     def next(self, *, tier: str, chunk_frames: int | None = None) -> list[RenderEvent]:
@@ -103,7 +110,7 @@ class SpeechStream:
         leave a few frames over takes them along. Errors of the voice come through.
         """
         started = perf_counter()
-        events: list[RenderEvent] = []
+        events, self._notices = self._notices, []
         while not events and (self._clause is not None or self._prepare(tier)):
             self._steer(tier)
             events = self._render(started, chunk_frames)
@@ -116,7 +123,7 @@ class SpeechStream:
         """Prepares the next clause that has frames; False where there is no text for one."""
         while self._texts:
             text = self._texts[0]
-            prepared = self._ask(text.strip(), tier)
+            prepared = self._ask(text, tier)
             self._texts.popleft()  # only now, so that a voice that failed may be asked again
             self._prepared += 1
             if prepared.frames:
@@ -128,13 +135,14 @@ class SpeechStream:
                 return True
         return False
 
-    def _ask(self, text: str, tier: str) -> PreparedClause:
+    def _ask(self, clause: SpokenClause, tier: str) -> PreparedClause:
         """The clause from its voice, which is told its tier here where that holds for all of it."""
-        seed = self._seed + self._prepared
+        text, seed = clause.text.strip(), self._seed + self._prepared
+        speed = self._speed if clause.rate == 1.0 else min(max(self._speed * clause.rate, SLOWEST), FASTEST)
         if self._voice.info.switch is not SwitchPoint.CLAUSE:
-            return self._voice.prepare(text, speed=self._speed, seed=seed)
+            return self._voice.prepare(text, speed=speed, seed=seed)
         self._tier = nearest_tier(self._voice.info, tier)
-        return cast(ClauseVoice, self._voice).prepare(text, speed=self._speed, seed=seed, tier=self._tier)
+        return cast(ClauseVoice, self._voice).prepare(text, speed=speed, seed=seed, tier=self._tier)
 
     def _steer(self, tier: str) -> None:
         if self._tier is None or self._voice.info.switch is SwitchPoint.CHUNK:
@@ -197,7 +205,10 @@ class SpeechStream:
         if given := self._given_placement():
             return given.pause
         last = self._final and not self._texts
-        wanted = min(silent, to_ticks(PAUSE_SENTENCE_S)) if last else to_ticks(pause_after(self._text))
+        if (asked := self._text.pause_s) is not None:
+            wanted = to_ticks(asked)
+        else:
+            wanted = min(silent, to_ticks(PAUSE_SENTENCE_S)) if last else to_ticks(pause_after(self._text.text))
         return max(wanted - silent, min(0, to_ticks(EDGE_S) - length))
 
     def _given_placement(self) -> Placement | None:
@@ -210,7 +221,7 @@ class SpeechStream:
             index=self._index,
             start=self.position,
             ticks=clause.ticks,
-            text=self._text.strip(),
+            text=self._text.text.strip(),
             words=tuple(
                 replace(word, start=word.start + self.position, end=word.end + self.position) for word in clause.words
             ),

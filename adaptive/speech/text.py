@@ -132,6 +132,12 @@ class ClauseSplitter:
         self._rest = text[start:]
         return clauses
 
+    def cut(self) -> list[str]:
+        """Ends a clause here, whatever it ends with; more text may follow."""
+        clauses = self.feed("", True)
+        self._closed = False
+        return clauses
+
     def _end(self, seen: str, start: int, length: int, final: bool) -> int:
         """Where the clause that begins at `start` ends; 0 where that cannot be said yet."""
         last = start + LIMIT

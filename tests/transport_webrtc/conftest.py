@@ -12,6 +12,7 @@ import pytest
 from adaptive.speech.renderer import (
     Chunk,
     ClausePrepared,
+    Noticed,
     Rendered,
     RendererStatus,
     RenderEvent,
@@ -84,6 +85,7 @@ class Step:
     """None is the tier asked for."""
     pause_s: float = 0.0
     fails: str | None = None
+    notices: str | None = None
 
 
 def steps(count: int, seconds: float = 0.2, after_s: float = 0.01) -> list[Step]:
@@ -146,6 +148,8 @@ class ScriptedStream:
                 self.owner.working.discard(self)
                 yield RenderFailed(message=step.fails)
                 return
+            if step.notices is not None:
+                yield Noticed(message=step.notices)
             if number == 0:
                 yield ClausePrepared(index=0, start=0, ticks=total, text=self.text, words=self._words(total))
             ticks = to_ticks(step.seconds)

@@ -95,6 +95,16 @@ def test_an_utterance_delivers_every_sample_and_tells_its_life(play, step, tell_
     play(test, lambda text: [step(0.01, 0.5), step(0.01, 0.5 + 100 / 48_000)])
 
 
+def test_what_in_the_text_is_not_followed_is_told_once(play, step):
+    async def test(scene):
+        scene.say(id="a")
+        await scene.run(1.0)
+        assert [data["message"] for _, data in scene.events("noticed", "a")] == ["There is more."]
+        assert scene.names("a")[-1] == "finished"
+
+    play(test, lambda text: [step(0.01, 0.2, notices="There is more."), step(0.01, 0.2)])
+
+
 def test_words_and_progress_are_told_when_they_are_heard(play, step):
     async def test(scene):
         scene.speaker.heard(0.3)

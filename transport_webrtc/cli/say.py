@@ -118,6 +118,8 @@ def run(text: str, *, out: Path | None, voice: "Voice", branches: Path | None, *
     from adaptive.speech.offline import render
 
     rendering = render(text, voice=voice, **options)
+    for notice in rendering.notices:
+        typer.echo(notice, err=True)
     seams = [judge(switch, rendering.rate) for switch in rendering.switches]
     if out is not None:
         write_wav(out, rendering.samples, rendering.rate)

@@ -8,8 +8,8 @@
  *
  * `say` may be called at once: what is said before the connection stands is sent when it does.
  *
- * Events (`CustomEvent`, facts in `detail`): the server's own `queued started marks word progress switched paused resumed
- * interrupted finished failed error`, all of them also as `event`; `state` {state, message}; `audible` {audible} when
+ * Events (`CustomEvent`, facts in `detail`): the server's own `queued started marks noticed word progress switched paused
+ * resumed interrupted finished failed error`, all of them also as `event`; `state` {state, message}; `audible` {audible} when
  * the browser begins or refuses to play sound; `carrier` {carrier, why} when it is known what carries the speech, or changes.
  */
 

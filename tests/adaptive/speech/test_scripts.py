@@ -23,6 +23,7 @@ def test_what_an_english_voice_takes(text: str) -> None:
         ("你好世界", "Chinese"),
         ("カナと漢字", "Chinese and Hiragana and Katakana"),
         ("مرحبا", "Arabic"),
+        ("<speak>你好</speak>", "Chinese"),
     ],
 )
 def test_what_it_cannot_read_is_said_with_its_languages(text: str, letters: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adaptive.audio.resampling import resample
-from adaptive.speech.renderer import Chunk, ClausePrepared, Rendered, RenderEvent
+from adaptive.speech.renderer import Chunk, ClausePrepared, Noticed, Rendered, RenderEvent
 from adaptive.speech.stream import RAMP, SpeechStream, nearest_tier
 from adaptive.speech.voice import Samples, SwitchPoint, VoiceInfo, Word
 from adaptive.ticks import TICK_RATE
@@ -61,10 +61,12 @@ class ScriptedVoice:
         self.info = own or info()
         self.clauses: list[ScriptedClause] = []
         self.texts: list[str] = []
+        self.speeds: list[float] = []
 
     def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> ScriptedClause:
         assert (tier is not None) == (self.info.switch is SwitchPoint.CLAUSE)
         self.texts.append(clause)
+        self.speeds.append(speed)
         self.clauses.append(ScriptedClause(clause, seed, self.info))
         return self.clauses[-1]
 
@@ -294,3 +296,19 @@ def test_chunk_borders_leave_no_hole() -> None:
     level = [float(np.sqrt(np.mean(out[at : at + 480] ** 2))) for at in range(960, len(out) - 960, 240)]
     for before, after in pairwise(level):
         assert abs(20 * np.log10(after / before)) < 3
+
+
+def test_ssml_sets_the_speed_and_the_pause_and_tells_what_it_ignored() -> None:
+    voice = ScriptedVoice()
+    stream = SpeechStream(voice, speed=2.0)
+    stream.feed(
+        '<speak><x/>One two.<break time="1s"/> <prosody rate="10">Three</prosody> <prosody rate="50%">four', final=False
+    )
+    stream.feed("</prosody></speak>", final=True)
+    events = drain(stream)
+    (notice,) = (event for event in events if isinstance(event, Noticed))
+    assert notice.message.endswith("are understood; <x> and the like are ignored.")
+    assert [event.text for event in events if isinstance(event, ClausePrepared)] == ["One two.", "Three", "four"]
+    pauses = [event.pause_after for event in events if isinstance(event, Chunk) and event.pause_after]
+    assert pauses[0] == TICK_RATE
+    assert voice.speeds == [2.0, 4.0, 1.0]

@@ -154,6 +154,10 @@ class Names:
                 self._model,
             ),
             (re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}(?!\w)"), self._dotted),
+            (
+                re.compile(r"(?<![\w.'])[A-Z](?: [A-Z])+(?![\w.'])"),
+                lambda match: letters(match.group().replace(" ", "")),
+            ),
             (re.compile(r"(?<![\w.])[A-Z](?:&[A-Z])+(?!\w)"), lambda match: match.group().replace("&", " and ")),
             (re.compile(r"(?<![\w.])[A-Z]{1,3}&[A-Z](?!\w)"), self._and),
             (re.compile(r"(?<![\w.])(?P<word>[A-Z]{2,})(?P<plural>s)?(?![\w])"), self._capitals),
