@@ -27,6 +27,7 @@ from .settings import Settings
 from .signalling.sdp import Fragment, Offer
 from .speaker import Speaker
 from .steering import Steering
+from .watching import Watching
 
 log = logging.getLogger(__name__)
 
@@ -89,6 +90,14 @@ class Line:
             on_network=self._reporting.ahead,
             on_heard=self.steering.on_heard,
         )
+        self._watching = Watching(
+            speaker,
+            clock=clock,
+            matters=lambda: speaker.live.busy,
+            arrived_until=lambda before: self.facts.arrived_until(before) if self.facts is not None else None,
+            on_out=self._forget_sent,
+            name=name,
+        )
         self._channels = Channels(inbox, events, self.carrying, clock=clock)
         self._peer = Peer(
             self.track,
@@ -111,6 +120,7 @@ class Line:
             on_heard=self._reporting.heard,
             on_rtt=self._observer.round_trip,
             on_repeat=self.track.stats.repeated,
+            on_sign=self._watching.sign,
         )
         if takes.red is not None:
             self.track.use_red(takes.opus)
@@ -143,6 +153,7 @@ class Line:
         if self._ended:
             return
         self._ended = True
+        self._watching.close()
         if self._loop is not None:
             self._loop.cancel()
         self.carrying.close()
@@ -153,6 +164,12 @@ class Line:
         if self._loop is not None:
             await asyncio.gather(self._loop, return_exceptions=True)
         await self._peer.close()
+
+    def _forget_sent(self) -> None:
+        """What left until now is not sent again, in whatever way."""
+        self.track.forget_copies()
+        if self.facts is not None:
+            self.facts.retransmissions.forget()
 
     def _take(self, ticks: int) -> Block | None:
         return None if self._ended else self._speaker.take(ticks)
@@ -170,7 +187,7 @@ class Line:
         plan = self.steering.step(
             now, compute=self._speaker.compute_report(now), content=self._speaker.content_report(now)
         )
-        self.track.apply(self.carrying.audio_plan(plan))
+        self.track.apply(self._watching.plan(self.carrying.audio_plan(plan)))
         if (loss := self.steering.loss) is not None:
             self.carrying.expect_loss(loss)
         if self.facts is not None:

@@ -201,7 +201,7 @@ class Speaker:
 
     def content_report(self, now: float) -> ContentReport:
         """Pauses ahead and what remains."""
-        return content_report(now, self._turns.current)
+        return content_report(now, None if self._away else self._turns.current)
 
     def position(self) -> int | None:
         """Last tick heard of the utterance that sounds."""
@@ -214,7 +214,7 @@ class Speaker:
         position = 0 if current is None else self.live.position(current)
         queue = [utterance.id for utterance in self.ahead.everyone if utterance is not current]
         return {
-            "speaking": current and current.as_dict(position),
+            "speaking": current and current.as_dict(position, away=self._away),
             "queue": queue,
             **self._tally.as_dict(current.pipeline.stats if current else None),
         }

@@ -121,6 +121,8 @@ class Fates:
         """Every packet before this one has been told to a report."""
         self._newest = -1
         """Highest packet that a feedback spoke of."""
+        self._base = 0
+        """The highest packet at which a feedback began: what it says of those before, an earlier one said."""
         self._reference = _Unwrap(24)
         self._delays: deque[tuple[float, float]] = deque()
         """One-way delays, increasing (a sliding minimum): (sent at, arrival − sending on two clocks)."""
@@ -151,6 +153,22 @@ class Fates:
             return Fate(known=True)
         return Fate(known=True, delay_s=max(0.0, packet.arrived_s - packet.sent_at - self._delays[0][1]))
 
+    def arrived_until(self, before: float | None = None) -> float | None:
+        """When the newest packet left that arrived, of all, or of those that left by `before`; None where none did.
+
+        A packet of which nothing was said arrived where a later feedback begins behind it: its own one was lost on the
+        way back. A receiver's next feedback begins where the one before it ended (draft-holmer-rmcat-transport-wide-cc
+        section 3.1), so what was lost on the way there is told as lost.
+        """
+        for number in range(self._newest, self._newest - KEEP, -1):
+            packet = self._packets.get(number)
+            if packet is None:
+                return None
+            told = packet.arrived_s is not None or (not packet.covered and number < self._base)
+            if told and (before is None or packet.sent_at <= before):
+                return packet.sent_at
+        return None
+
     def sent(self, now: float, *, size: int, repeat: bool = False) -> int:
         """Numbers a packet of `size` bytes on the wire; `repeat` marks a retransmission. Returns its 16-bit number."""
         number = self._next
@@ -177,6 +195,7 @@ class Fates:
         if base < 0 or base + len(feedback.arrivals_us) > self._next:
             self.broken += 1
             return
+        self._base = max(self._base, base)
         reference_s = self._reference(feedback.reference & 0xFFFFFF) * 0.064
         self._last_feedback = now
         for number, arrival_us in enumerate(feedback.arrivals_us, base):

@@ -43,6 +43,11 @@ class FeedbackChannel:
         return self._exchange.answered_at
 
     @property
+    def reached_at(self) -> float | None:
+        """When the newest ping left that the listener answered."""
+        return self._exchange.reached_at
+
+    @property
     def last_counters(self) -> float | None:
         """When its receiver's counters came last."""
         return self._exchange.counted_at

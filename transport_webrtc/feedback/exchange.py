@@ -95,6 +95,8 @@ class Exchange:
         """Number of the newest ping whose counters were taken."""
         self.answered_at: float | None = None
         """When the newest answer came."""
+        self.reached_at: float | None = None
+        """When the newest ping left that was answered: it arrived."""
         self.counted_at: float | None = None
         """When the newest counters came."""
         self.broken = 0
@@ -141,6 +143,7 @@ class Exchange:
             return None
         rtt_s = max(0.0, now - sent_at - held_s)
         self.answered_at = now
+        self.reached_at = max(sent_at, self.reached_at or sent_at)
         if self._wished_from is not None and number >= self._wished_from:
             self._wish_ms = self._wished_from = None
         before, counters = self._counters, None

@@ -43,10 +43,12 @@ class PathFacts:
         on_heard: Callable[[HeardReport], None],
         on_rtt: Callable[[float], None],
         on_repeat: Callable[[int], None],
+        on_sign: Callable[[float, float | None], None],
     ) -> None:
         """`element`: header extension for transport-wide feedback, None without it. `overhead`: bytes on the wire
         beyond the payload of a packet, for rates where nothing better is known. `sent_rate` is in bit/s. Make it
-        before anything is sent. `on_rtt` is told every round trip once, in s."""
+        before anything is sent. `on_rtt` is told every round trip once, in s. `on_sign(now, reached)` is called with
+        everything that comes; what left by `reached` arrived, where that is known."""
         self.wide = TransportWide(
             sender, element=element, clock=clock, on_feedback=self._wide_feedback, on_repeat=on_repeat
         )
@@ -57,6 +59,7 @@ class PathFacts:
         self._on_network = on_network
         self._on_heard = on_heard
         self._on_rtt = on_rtt
+        self._on_sign = on_sign
         self._channel: FeedbackChannel | None = None
         self._asked_s: float | None = None
         self._told_at = float("-inf")
@@ -68,7 +71,7 @@ class PathFacts:
         self.shadowing: Shadowing | None = None
         self._held_s: float | None = None
         """How long speech waited in the listener's buffer."""
-        rtcp.listen(sender, clock=clock, sent_rate=sent_rate, on_network=self._rtcp_report)
+        self._reports = rtcp.listen(sender, clock=clock, sent_rate=sent_rate, on_network=self._rtcp_report)
 
     def attach(self, channel: RTCDataChannel) -> None:
         """The feedback channel is there. Of several the first counts."""
@@ -124,6 +127,10 @@ class PathFacts:
         signs = (answered, self._rtcp_at, self.wide.fates.last_feedback)
         return max((at for at in signs if at is not None), default=None)
 
+    def arrived_until(self, before: float) -> float | None:
+        """Of the packets that left by then, when the newest left that arrived; None where nobody says."""
+        return self.wide.fates.arrived_until(before)
+
     def rtt_s(self) -> float | None:
         """The newest round trip, where it is not too old."""
         extra = self._known(self._clock())
@@ -134,6 +141,7 @@ class PathFacts:
         return extra if extra is not None and now - extra.at <= KNOWN_S[extra.source] else None
 
     def _wide_feedback(self, now: float) -> None:
+        self._on_sign(now, self.wide.fates.arrived_until())
         self._untold = True
         if now - self._told_at >= GAP_S:
             self._tell(now)
@@ -156,11 +164,13 @@ class PathFacts:
         if report.rtt_s is not None:
             self._extra = report
             self._on_rtt(report.rtt_s)
+            self._on_sign(report.at, self._channel.reached_at if self._channel else None)
         if not self.is_wide(report.at):
             self._on_network(report)
 
     def _rtcp_report(self, report: NetworkReport) -> None:
         self._rtcp_at = report.at
+        self._on_sign(report.at, self._reports.reached_at)
         extra = self._known(report.at)
         if report.rtt_s is not None and (extra is None or extra.source is Source.RTCP):
             self._extra = report

@@ -20,6 +20,10 @@ from .exchange import BaseRoundTrip
 RTP_RATE = 48_000
 """Ticks of the RTP clock of Opus in a second (RFC 7587 section 4.1)."""
 SENDER_REPORT = 200
+_RTCP = range(192, 224)
+"""Second bytes that tell RTCP from RTP on one port (RFC 5761 section 4)."""
+PACKETS_KEPT = 1024
+"""Packets whose leaving is remembered: 20 s at 20 ms, twice the longest that receivers take between two reports."""
 KEPT = 32
 """Sender reports whose time is remembered: half a minute of them."""
 
@@ -34,7 +38,10 @@ class ReceiverReports:
     """Sums up the receiver reports of one stream. Pure: time is an argument."""
 
     def __init__(self) -> None:
+        self.reached_at: float | None = None
+        """When the newest packet left of which a report says that it arrived."""
         self._sent: dict[int, float] = {}
+        self._left: dict[int, float] = {}
         self._base = BaseRoundTrip()
         self._before: _Counted | None = None
 
@@ -45,10 +52,18 @@ class ReceiverReports:
         if len(self._sent) > KEPT:
             del self._sent[next(iter(self._sent))]
 
+    def packet(self, now: float, sequence: int) -> None:
+        """An RTP packet left; of one that leaves again the first time counts."""
+        if sequence not in self._left:
+            self._left[sequence] = now
+            if len(self._left) > PACKETS_KEPT:
+                del self._left[next(iter(self._left))]
+
     def receiver_report(self, now: float, block: RtcpReceiverInfo, *, sent_rate: float | None) -> NetworkReport:
         """What one report block shows. `sent_rate` in bit/s goes into the report."""
         sent_at = self._sent.get(block.lsr) if block.lsr else None
         rtt_s = None if sent_at is None else max(0.0, now - sent_at - block.dlsr / 65536)
+        self.reached_at = self._left.get(block.highest_sequence & 0xFFFF, self.reached_at)
         counted = _Counted(highest=block.highest_sequence, lost=block.packets_lost)
         before, self._before = self._before, counted
         packets = counted.highest - before.highest if before else 0
@@ -71,7 +86,7 @@ def listen(
     clock: Callable[[], float],
     sent_rate: Callable[[], float | None],
     on_network: Callable[[NetworkReport], None],
-) -> None:
+) -> ReceiverReports:
     """Reports to `on_network` whenever the peer of `sender` sends a receiver report."""
     reports = ReceiverReports()
     ssrc = aiortc_private.ssrc_of(sender)
@@ -79,6 +94,8 @@ def listen(
     def leaving(data: bytes) -> bytes:
         if data[1] == SENDER_REPORT:
             reports.sender_report(clock(), struct.unpack_from("!I", data, 10)[0])
+        elif data[1] not in _RTCP:
+            reports.packet(clock(), data[2] << 8 | data[3])
         return data
 
     def came(packet: Any) -> None:
@@ -89,3 +106,4 @@ def listen(
 
     aiortc_private.rewrite_leaving(sender, leaving)
     aiortc_private.on_rtcp(sender, came)
+    return reports

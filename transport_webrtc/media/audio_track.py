@@ -105,9 +105,13 @@ class OpusAudioTrack(MediaStreamTrack):
         if utterance != self._sounded:
             return False
         self._forgotten = utterance
+        self.forget_copies()
+        return True
+
+    def forget_copies(self) -> None:
+        """No copy of what left until now leaves after this."""
         if self._red is not None:
             self._red.clear()
-        return True
 
     def wake(self) -> None:
         """There may be speech: it leaves at the next place on the 20 ms grid."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from adaptive.control.profiles import Keep
@@ -43,7 +44,7 @@ class Live:
         self._events = HeardEvents(self._told, clock=clock)
         self._run_in = RunIn()
         self._on = False
-        self._tail: tuple[Samples, str, int] | None = None
+        self._tail: Block | None = None
         """The last 5 ms of what was cut off, to go out with the next frame."""
         self._over: list[Utterance] = []
         """Of which everything left that is not heard out."""
@@ -57,6 +58,12 @@ class Live:
         self._skipped_to = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
+    @property
+    def busy(self) -> bool:
+        """Something is on its way that an outage would cut off."""
+        current = self._turns.current
+        return self._on and (bool(self._over) or (current is not None and current.pipeline.begun))
+
     def switch(self, on: bool) -> None:
         """Speech is taken here from now on, or is not."""
         if self._held_at is not None and self._on and not on:
@@ -66,8 +73,8 @@ class Live:
     def take(self, ticks: int) -> Block | None:
         """Exactly the next `ticks` samples; None where there is nothing to say at present."""
         if self._tail is not None:
-            (tail, name, start), self._tail = self._tail, None
-            return Block(padded(tail, ticks), name, start)
+            tail, self._tail = self._tail, None
+            return replace(tail, samples=padded(tail.samples, ticks))
         current = self._turns.current
         if current is None or not self._on or self._held_at is not None:
             self._run_in.resting = True
@@ -138,7 +145,7 @@ class Live:
         if not self._on:
             return
         if (current := self._turns.current) is not None:
-            self._fade(current.id, current.pipeline.taken, current.pipeline.fall())
+            self._fade(current.id, current.pipeline.taken, current.pipeline.fall(), speech=False)  # is never copied
         again = [utterance for utterance in self._over if not self._believed(OVER, utterance, {})]
         if current is not None and current.pipeline.begun and current.keep is not Keep.SKIP:
             again.append(current)
@@ -159,10 +166,10 @@ class Live:
         """It is heard again. What is known by now to have arrived is not said again."""
         if self._held_at is None:
             return
-        self._skip()
-        self._stop_skipping()
         if self._on:
+            self._skip()
             self._settle()
+        self._stop_skipping()
         self._held_at, self._turns.held = None, False
         self._turns.advance()
 
@@ -174,9 +181,9 @@ class Live:
         self._events.close()
         self._stop_skipping()
 
-    def _fade(self, id: str, start: int, tail: Samples) -> None:
+    def _fade(self, id: str, start: int, tail: Samples, *, speech: bool = True) -> None:
         if len(tail) and self._on:
-            self._tail = (tail, id, start)
+            self._tail = Block(tail, id, start, speech=speech)
 
     def _arrived(self, utterance: Utterance) -> int:
         """Tick up to which it is known to have arrived, or taken to be heard where nobody says what arrived."""

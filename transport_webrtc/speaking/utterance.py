@@ -207,12 +207,12 @@ class Utterance:
         """It was heard up to there and no further: it is to be taken again from where its `keep` wants it taken up."""
         self.reached = min(self.reached, self.pipeline.rewind(self.text.taken_up(self.keep, heard)))
 
-    def as_dict(self, position: int) -> dict[str, Any]:
-        """What it is doing, for the listener's snapshot."""
+    def as_dict(self, position: int, *, away: bool) -> dict[str, Any]:
+        """What it is doing, for the listener's snapshot; `away`: nobody hears it."""
         return {
             "id": self.id,
             "state": str(self.life.state),
-            "sounding": str(self.sounding),
+            "sounding": str(Sounding.PAUSED if away else self.sounding),
             "position": position,
             "ready_s": round(to_seconds(self.pipeline.ready), 3),
         }

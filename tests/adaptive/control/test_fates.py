@@ -171,3 +171,16 @@ def test_the_fate_of_one_packet_is_known_once_it_is_certain() -> None:
     fates.feedback(0.4, feedback(1, [0.22 + 0.05]))
     assert abs((fates.fate(1).delay_s or 0) - (0.22 - times[1])) < 1e-4, "counted from its first sending"
     assert not fates.fate(6).known
+
+
+def test_what_arrived_of_what_left_by_a_time() -> None:
+    fates = Fates()
+    assert fates.arrived_until() is None
+    times = send(fates, 12)
+    fates.feedback(0.1, feedback(0, [t + 0.05 for t in times[:3]], number=0))
+    assert fates.arrived_until() == times[2]
+    assert fates.arrived_until(times[1] + 0.001) == times[1]
+    fates.feedback(0.3, feedback(6, [None, None, times[8] + 0.05], number=2))
+    assert fates.arrived_until() == times[8]
+    assert fates.arrived_until(times[7]) == times[5], "the feedback on 3 to 5 was lost, the packets were not"
+    assert fates.arrived_until(-1.0) is None

@@ -58,6 +58,7 @@ class Scene:
         self.reports: list[NetworkReport] = []
         self.heard: list[HeardReport] = []
         self.rtts: list[float] = []
+        self.signs: list[tuple[float, float | None]] = []
         self.repeats: list[int] = []
         self.transport = sender.transport
 
@@ -79,6 +80,7 @@ class Scene:
             on_heard=self.heard.append,
             on_rtt=self.rtts.append,
             on_repeat=self.repeats.append,
+            on_sign=lambda now, reached: self.signs.append((now, reached)),
         )
         self.channel = Channel()
 
@@ -263,3 +265,20 @@ async def test_requests_are_answered_within_bounds(sender) -> None:
     now[0] += 0.6
     assert await ask(300) == [300]
     assert again.asked == 109
+
+
+async def test_what_arrived_is_told_with_every_sign(sender: RTCRtpSender) -> None:
+    scene = Scene(sender)
+    await scene.send(1, 2, 3)
+    scene.now = 100.1
+    await scene.send(4, 5)
+    await scene.came(wide_feedback(0, 4))
+    assert scene.signs == [(100.1, 100.1)]
+    assert scene.facts.arrived_until(100.05) == 100.0
+    assert scene.facts.arrived_until(99.0) is None
+    scene.facts.attach(scene.channel)
+    scene.now = 101.0
+    scene.facts.tick(scene.now, narrow=False)
+    scene.now = 101.2
+    scene.pong()
+    assert scene.signs[-1] == (101.2, 101.0)

@@ -2,112 +2,18 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 
 from adaptive.codec.redundancy import unpack
 from adaptive.codec.toc import describe
-from adaptive.control.plan import Bandwidth, Carrier, Plan, Protection, Reason, Rung
-from adaptive.control.profiles import Profile
-from adaptive.control.reports import NetworkReport, Source
+from adaptive.control.plan import Carrier, Protection
+from adaptive.control.reports import Source
 from quality.lab import Fate
-from transport_webrtc import aiortc_private
-from transport_webrtc.bench.far_end import RED, FarEnd, for_far_end, number_of, offer_more
-from transport_webrtc.listener import Listener
+from transport_webrtc.bench.far_end import RED, number_of
 
 OPUS = 96
-RUNG = Rung(bitrate=24_000, bandwidth=Bandwidth.FB, frame_ms=20)
-
-
-@dataclass(kw_only=True)
-class Steered:
-    """A controller that does what the test wants, and keeps what it is told."""
-
-    profile: Profile
-    protection: Protection = field(default_factory=Protection)
-    reports: list[NetworkReport] = field(default_factory=list)
-    takes: list[tuple[Carrier, dict[str, bool]]] = field(default_factory=list)
-
-    def on_network(self, report: NetworkReport) -> None:
-        self.reports.append(report)
-
-    def on_carrier(self, carrier: Carrier, **takes: bool) -> None:
-        self.takes.append((carrier, takes))
-
-    def _ignore(self, fact: object) -> None:
-        """Nothing moves it."""
-
-    on_compute = on_content = on_heard = _ignore
-
-    def plan(self, now: float) -> Plan:
-        return Plan(rung=RUNG, tier="full", reason=Reason.FORCED, protection=self.protection)
-
-
-@dataclass
-class Scene:
-    """A listener of the server, and its far end."""
-
-    server: Any
-    listener: Listener
-    controller: Steered
-    far: FarEnd
-    answer: str
-
-    async def say(self, characters: int) -> None:
-        """Speech of 60 ms a character, and the first of it has arrived."""
-        response = await self.server.client.post(f"/v1/listen/{self.listener.id}/speak", json={"say": "a" * characters})
-        assert response.status_code == 202
-        await self.server.until(lambda: self.listener.sent.frames > 5)
-
-    async def gather(self, packets: int) -> list[bytes]:
-        """The next packets that arrive."""
-        first = self.far.packets[-1] if self.far.packets else None
-        at = len(self.far.packets)
-        await self.server.until(lambda: len(self.far.packets) >= at + packets)
-        assert first is None or first in self.far.packets
-        return self.far.packets[at : at + packets]
-
-
-Meet = Callable[..., Awaitable[Scene]]
-
-
-@pytest.fixture
-async def meet(serve, monkeypatch) -> AsyncIterator[Meet]:
-    """Connects a far end to a server with a lab; `more` is what its offer becomes."""
-    server = await serve(lab=True)
-    controllers: list[Steered] = []
-    left: list[tuple[RTCPeerConnection, FarEnd]] = []
-
-    def load(name: str, *, profile: Profile) -> Steered:
-        controllers.append(Steered(profile=profile))
-        return controllers[-1]
-
-    monkeypatch.setattr("transport_webrtc.listener.load_controller", load)
-
-    async def start(*, more: Callable[[str], str] = offer_more, **options: Any) -> Scene:
-        pc = RTCPeerConnection(RTCConfiguration(iceServers=[]))
-        transceiver = pc.addTransceiver("audio", "recvonly")
-        aiortc_private.gather_on_loopback(transceiver.sender, always=False)
-        await pc.setLocalDescription(await pc.createOffer())
-        made = await server.client.post(
-            "/v1/listen", content=more(pc.localDescription.sdp), headers={"Content-Type": "application/sdp"}
-        )
-        assert made.status_code == 201, made.text
-        await pc.setRemoteDescription(RTCSessionDescription(sdp=for_far_end(made.text), type="answer"))
-        far = FarEnd(transceiver.receiver, **options)
-        left.append((pc, far))
-        listener = server.listeners.get(made.headers["location"].rsplit("/", 1)[1])
-        await server.until(lambda: listener.state == "connected")
-        return Scene(server, listener, controllers[-1], far, made.text)
-
-    yield start
-    for pc, far in left:
-        await far.close()
-        await pc.close()
 
 
 def sequence_of(packet: bytes) -> int:
@@ -118,7 +24,7 @@ def payload_of(packet: bytes) -> bytes:
     return packet[16 + 4 * int.from_bytes(packet[14:16], "big") :]
 
 
-async def test_depth_nought_is_a_header_byte_and_copies_are_earlier_frames(meet: Meet) -> None:
+async def test_depth_nought_is_a_header_byte_and_copies_are_earlier_frames(meet: Any) -> None:
     scene = await meet()
     assert scene.controller.takes == [(Carrier.AUDIO, {"red": True, "nack": True})]
     await scene.say(100)
@@ -148,7 +54,7 @@ async def test_depth_nought_is_a_header_byte_and_copies_are_earlier_frames(meet:
     )
 
 
-async def test_what_is_asked_for_again_comes_byte_for_byte_where_the_plan_says_so(meet: Meet) -> None:
+async def test_what_is_asked_for_again_comes_byte_for_byte_where_the_plan_says_so(meet: Any) -> None:
     scene = await meet(asks=False)
     await scene.say(100)
     wanted = (await scene.gather(5))[1:3]
@@ -177,7 +83,7 @@ async def test_what_is_asked_for_again_comes_byte_for_byte_where_the_plan_says_s
     assert scene.listener.sent.repeat_bytes == sum(len(packet) + 28 for packet in set(again))
 
 
-async def test_after_an_interruption_nothing_old_leaves_in_any_way(meet: Meet) -> None:
+async def test_after_an_interruption_nothing_old_leaves_in_any_way(meet: Any) -> None:
     scene = await meet(asks=False)
     scene.controller.protection = Protection(nack=True, copies=(3, 7))
     await scene.say(200)
@@ -195,7 +101,7 @@ async def test_after_an_interruption_nothing_old_leaves_in_any_way(meet: Meet) -
         assert not said & {block.data for block in unpack(payload_of(packet)) if len(block.data) > 2}
 
 
-async def test_facts_come_packet_by_packet_with_what_was_lost(meet: Meet) -> None:
+async def test_facts_come_packet_by_packet_with_what_was_lost(meet: Any) -> None:
     scene = await meet()
     fates: dict[int, Fate] = {}
 
@@ -241,7 +147,7 @@ async def test_facts_come_packet_by_packet_with_what_was_lost(meet: Meet) -> Non
     )
 
 
-async def test_a_listener_that_takes_less_gets_plain_opus_and_no_numbers(meet: Meet) -> None:
+async def test_a_listener_that_takes_less_gets_plain_opus_and_no_numbers(meet: Any) -> None:
     scene = await meet(more=lambda offer: offer)
     assert scene.controller.takes == [(Carrier.AUDIO, {"red": False, "nack": False})]
     assert "red/48000" not in scene.answer
@@ -255,7 +161,7 @@ async def test_a_listener_that_takes_less_gets_plain_opus_and_no_numbers(meet: M
     assert not scene.controller.reports
 
 
-async def test_noise_in_the_feedback_ends_nothing(meet: Meet) -> None:
+async def test_noise_in_the_feedback_ends_nothing(meet: Any) -> None:
     scene = await meet()
     await scene.say(100)
     for length in (4, 8, 12, 20, 40):
