@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from adaptive.control.plan import Plan
 
-from .feedback.outage import Outage
+from .feedback.outage import ASK_S, Outage
 from .speaker import Speaker
 
 log = logging.getLogger(__name__)
@@ -61,13 +61,13 @@ class Watching:
         if since is None:
             self._outage.sign(now)
             self._speaker.arrived(reached, watched=self._outage.watched)
-            self._arm(now)
+            self._arm()
         elif reached is None or reached > since:
             self._outage.sign(now)
             log.info("Listener %s… is heard of again after %.1f s.", self._name, now - since)
             self._speaker.arrived(self._arrived_until(since), watched=self._outage.watched)
             self._speaker.back(WHY)
-            self._arm(now)
+            self._arm()
 
     def close(self) -> None:
         """Watches no more; speech that is held stays so."""
@@ -76,19 +76,16 @@ class Watching:
             self._timer.cancel()
             self._timer = None
 
-    def _arm(self, now: float) -> None:
-        due = self._outage.due
-        if due is not None and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(max(due - now, 0.0), self._ask)
-
     def _ask(self) -> None:
         self._timer = None
-        now = self._clock() + 0.001  # timers are rounded to the millisecond
-        if not self._matters():
-            self._timer = asyncio.get_running_loop().call_later(PROBE_S, self._ask)
-        elif self._outage.ask(now):
+        now = self._clock()
+        if self._matters() and self._outage.ask(now):
             log.info("Listener %s… is out of reach.", self._name)
             self._speaker.away(WHY)
             self._on_out()
         else:
-            self._arm(now)
+            self._arm()
+
+    def _arm(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(ASK_S, self._ask)

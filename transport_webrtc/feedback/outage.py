@@ -17,8 +17,10 @@ LEAST = 4
 """Of them that say whether signs are regular."""
 WATCHED_S = 1.0
 """Where it shows so soon, an outage is noticed before anybody could believe that it was not one."""
-LATE_S = 0.2
-"""Asked so much after it was to be asked, this process was held up, and signs may wait to be taken in."""
+ASK_S = 0.1
+"""Between two questions."""
+MOST_S = 1.5 * ASK_S
+"""Of the time between two that counts as silence: the rest this process was held up for, and signs may have waited."""
 
 
 class Outage:
@@ -28,6 +30,9 @@ class Outage:
         self.since: float | None = None
         """When it was declared; None while there is none."""
         self._last: float | None = None
+        self._asked = 0.0
+        self._silent_s = 0.0
+        """Since the last sign, as far as it counts."""
         self._gaps: deque[float] = deque(maxlen=GAPS)
 
     @property
@@ -40,25 +45,18 @@ class Outage:
         """An outage would be noticed at once."""
         return self.limit_s is not None and self.limit_s <= WATCHED_S
 
-    @property
-    def due(self) -> float | None:
-        """When `ask` is to be called next; None while only a sign changes anything."""
-        if self.since is not None or self._last is None or self.limit_s is None:
-            return None
-        return self._last + self.limit_s
-
     def sign(self, now: float) -> None:
         """One came; an outage is over with it."""
         if self._last is not None and self.since is None:
-            self._gaps.append(now - self._last)
-        self._last, self.since = now, None
+            asked = self._asked > self._last
+            self._gaps.append(self._silent_s + min(now - self._asked, MOST_S) if asked else now - self._last)
+        self._last, self._asked, self._silent_s, self.since = now, now, 0.0, None
 
     def ask(self, now: float) -> bool:
-        """Whether an outage begins at `now`."""
-        if self.due is None or now < self.due:
-            return False
-        if now - self.due > LATE_S:
-            self._last = now - (self.limit_s or 0.0) + LATE_S
+        """Whether an outage begins at `now`; to be called every `ASK_S` where one would matter."""
+        self._silent_s += min(now - self._asked, MOST_S)
+        self._asked = now
+        if self.since is not None or self.limit_s is None or self._silent_s < self.limit_s:
             return False
         self.since = now
         return True

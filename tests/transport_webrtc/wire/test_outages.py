@@ -60,7 +60,7 @@ def check(counts, events, text):
     told = [event["text"] for event in events if event["event"] == "word"]
     assert told == text.split()
     names = [event["event"] for event in events if event["event"] in ("paused", "resumed", "finished")]
-    assert names == ["paused", "resumed", "finished"]
+    assert names == ["paused", "resumed", "finished"], [(e["event"], e["at"]) for e in events if e["event"] != "word"]
 
 
 async def test_each_word_arrives_once_through_an_outage(meet, left):
