@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..reported import OUT
+from .report import leave_figures
+
 if TYPE_CHECKING:
     from adaptive.speech.renderer import Renderer
 
@@ -175,6 +178,7 @@ def register(app: typer.Typer) -> None:
         ] = None,
         n: Annotated[int | None, typer.Option(min=1, help="How many texts are spoken. [40, or the whole file]")] = None,
         threads: Annotated[int, typer.Option(min=1, help="Threads that the render worker computes with.")] = 1,
+        out: Annotated[Path | None, typer.Option(file_okay=False, help=OUT)] = None,
         as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
     ) -> None:
         """Measure how soon a text can be heard, from the call that hands it over.
@@ -197,6 +201,8 @@ def register(app: typer.Typer) -> None:
             typer.echo(str(error), err=True)
             raise typer.Exit(1) from error
         _show(figures)
+        if out is not None:
+            leave_figures(out, "first-audio", figures, settings=("voice", "tier", "concurrency", "threads", "n"))
         if as_json:
             typer.echo(json.dumps(figures))
         raise typer.Exit(1 if figures["failures"] else 0)

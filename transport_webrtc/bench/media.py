@@ -21,6 +21,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..reported import OUT
+from .report import leave_figures
+
 if TYPE_CHECKING:
     from .ends import Measured
 
@@ -176,6 +179,7 @@ def register(bench_app: typer.Typer) -> None:
         seconds: Annotated[float, typer.Option(min=1, help="Measured in each of the two parts of a run.")] = 10.0,
         rounds: Annotated[int, typer.Option(min=1, help="Both contenders run in each; figures are medians.")] = 3,
         voice: Annotated[str, typer.Option(help="Voice of the recording, and of the rendering beside it.")] = "heart",
+        out: Annotated[Path | None, typer.Option(file_okay=False, help=OUT)] = None,
         as_json: Annotated[bool, typer.Option("--json", help="One JSON object on the last line of stdout.")] = False,
     ) -> None:
         """What sending costs beside aiortc's own path, and how late packets leave while a core renders."""
@@ -190,6 +194,8 @@ def register(bench_app: typer.Typer) -> None:
         except BenchFailed as error:
             print(error, file=sys.stderr)
             raise typer.Exit(1) from None
+        if out is not None:
+            leave_figures(out, "media", result, settings=("sessions", "seconds", "rounds"))
         if as_json:
             print(json.dumps(result))
             return

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-VERBS = ("serve", "say", "listen", "simulate", "bench", "voices", "doctor")
+VERBS = ("serve", "say", "listen", "simulate", "bench", "report", "voices", "doctor")
 DISTRIBUTION = "legato-speech"
 
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..reported import OUT
 from .simulated import show_agreement, show_all, show_one
+from .simulation_reports import leave_one, leave_rows
 from .words import CONTROLLERS, GENERATED, JSON, PROFILE, SCENARIOS, listed
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ Examples:
 `legato simulate --trace 3g@120 --seconds 60`
 
 `legato simulate --trace step40 --plot step40.png`
+
+`legato simulate --trace train@60 --controller fixed:24000 --out train`
 
 `legato simulate --all traces/ --controllers adaptive,fixed:24000`
 """
@@ -173,6 +177,7 @@ def register(app: typer.Typer) -> None:
             str | None,
             typer.Option(help="With --all: the controllers that are compared, with commas between. [all of them]"),
         ] = None,
+        out: Annotated[Path | None, typer.Option(file_okay=False, help=OUT)] = None,
         against: Annotated[
             Path | None, typer.Option(help="Simulate the rows of a `legato bench network` folder, and say who differs.")
         ] = None,
@@ -203,12 +208,19 @@ def register(app: typer.Typer) -> None:
                     trace, controller, profile, seconds or (12 if trace in names() else WINDOW_S), seed
                 )
                 show = lambda found: show_one(found, simulation)  # noqa: E731
+                if out is not None:
+                    leave_one(out, found, simulation)
                 if plot is not None:
                     from quality.plots import plot as draw
 
                     draw(simulation, plot, title=f"{controller} on {found['trace']}, {profile}")
+            if out is not None and "controller" not in found:
+                leave_rows(out, found, profile=profile, seed=seed)
         except (ValueError, ControllerFailed) as error:
             raise typer.BadParameter(str(error)) from None
+        except OSError as error:
+            typer.echo(f"Nothing could be written: {error}.", err=True)
+            raise typer.Exit(1) from None
         if as_json:
             typer.echo(json.dumps(found))
         else:

@@ -32,16 +32,17 @@ VERDICTS = (
 """… and of the adaptive controller in a comparison."""
 
 
-def _table(title: str, heads: list[str], lines: list[list[str]]) -> None:
+def table(title: str, heads: list[str], lines: list[list[str]]) -> None:
+    """On standard error, which leaves standard output to figures."""
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left")
+    shown = Table(title=title, title_justify="left")
     for place, head in enumerate(heads):
-        table.add_column(head, justify="left" if place == 0 else "right", no_wrap=True)
+        shown.add_column(head, justify="left" if place == 0 else "right", no_wrap=True)
     for line in lines:
-        table.add_row(*line)
-    Console(stderr=True, width=None if sys.stderr.isatty() else TABLE_WIDTH).print(table)
+        shown.add_row(*line)
+    Console(stderr=True, width=None if sys.stderr.isatty() else TABLE_WIDTH).print(shown)
 
 
 def show_one(row: dict[str, Any], simulation: "Simulation") -> None:
@@ -62,7 +63,7 @@ def show_one(row: dict[str, Any], simulation: "Simulation") -> None:
         for second in simulation.rows
     ]
     heads = ["s", "opinion", "delay ms", "concealed %", "wire kb/s", "capacity", "loss %", "rung", "protection", "tier"]
-    _table(f"{row['controller']} on {row['trace']}", heads, lines)
+    table(f"{row['controller']} on {row['trace']}", heads, lines)
     for key, label, unit in LABELS:
         typer.echo(f"{label:<28}{_figure(row[key])} {unit if row[key] is not None else ''}".rstrip())
 
@@ -74,7 +75,7 @@ def show_all(found: dict[str, Any]) -> None:
     cells = {(row["trace"], row["controller"]): row["mean_opinion"] for row in found["rows"]}
     lines = [[trace, *(f"{cells[trace, name]:.2f}" for name in names)] for trace in traces]
     lines.append(["mean", *(f"{found['mean_opinion'][name]:.3f}" for name in names)])
-    _table(f"Mean opinion, {found['windows']} windows", ["window", *names], lines)
+    table(f"Mean opinion, {found['windows']} windows", ["window", *names], lines)
     for name, held in found["held"].items():
         typer.echo(f"{name}: {'unknown' if held is None else 'held' if held else 'not held'}")
     for key, label in VERDICTS:
@@ -101,4 +102,4 @@ def show_agreement(found: dict[str, Any]) -> None:
         for row in found["rows"]
     ]
     heads = ["sender", "scenario", "runs", "concealed %", "simulated", "silence s", "simulated", "agree"]
-    _table("A browser and the simulator", heads, lines)
+    table("A browser and the simulator", heads, lines)

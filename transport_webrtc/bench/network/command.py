@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
             typer.Option(file_okay=False, help="Folder of rows, recordings and plots; a bench goes on there. [runs/…]"),
         ] = None,
         repeats: Annotated[int, typer.Option(min=0, help="Tries more for a run that a busy machine spoilt.")] = 2,
-        plots: Annotated[bool, typer.Option(help="Draw a picture of every network.")] = True,
+        plots: Annotated[bool, typer.Option(help="Draw a picture of every network, and write a report.")] = True,
         as_json: Annotated[bool, typer.Option("--json", help="One JSON object on the last line of stdout.")] = False,
     ) -> None:
         """Measure what a listener hears behind a bad network, sent by Legato and by others.
@@ -106,6 +106,7 @@ def _bench(asked: "Asked", folder: "Folder", *, plots: bool) -> dict[str, Any]:
     """The figures. Raises RuntimeError where a run fails again and again, ImportError where judges are missing."""
     from rich.console import Console
 
+    from ..report import leave_network
     from .bench import Bench, summary
     from .clip import make_clip
     from .table import progress_of, show
@@ -127,6 +128,7 @@ def _bench(asked: "Asked", folder: "Folder", *, plots: bool) -> dict[str, Any]:
     show(medians, console)
     if plots:
         _draw(asked, folder, rows, console)
+        leave_network(folder, asked, rows, medians)
     console.print(f"Rows, recordings and plots are in {folder.path}/.")
     return {
         "rows": rows,
