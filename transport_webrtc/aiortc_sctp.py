@@ -16,9 +16,10 @@ from aiortc import RTCSctpTransport
 
 WINDOW_BYTES = 65_536
 """The congestion window is never below: more than speech ever has in flight."""
-LONGEST_TIMEOUT_S = 1.0
+LONGEST_TIMEOUT_S, NARROW_TIMEOUT_S = 1.0, 3.0
 """Of the timer T3. aiortc measures round trips on chunks that were acknowledged long before; and a shorter one than
-stock allows expires in vain on slow links (measured)."""
+stock allows expires in vain on slow links (measured). On a narrow path what waits in its queue would go again every
+second, and be a quarter of what passes (measured at 12 kb/s)."""
 FORWARD_GAP_S = 0.1
 """Between two FORWARD-TSN (RFC 3758), which stock sends with every SACK until one is answered; and a round trip, before
 which none can be answered, but no longer than `LONGEST_TIMEOUT_S`."""
@@ -48,10 +49,16 @@ NEEDED_ATTRIBUTES = (
 def keep_out_of_the_way(sctp: RTCSctpTransport) -> Callable[[bool], None]:
     """Tunes one association, before or while it is used; call it once. Returns what is told whether the path is
     narrow."""
-    _limit_timeout(sctp)
+    limit_timeout = _limit_timeout(sctp)
     _pass_over_what_arrived(sctp)
     _space_forwards(sctp)
-    return _space_sacks(sctp)
+    space_sacks = _space_sacks(sctp)
+
+    def narrow(is_narrow: bool) -> None:
+        limit_timeout(NARROW_TIMEOUT_S if is_narrow else LONGEST_TIMEOUT_S)
+        space_sacks(NARROW_SACK_GAP_S if is_narrow else SACK_GAP_S)
+
+    return narrow
 
 
 class _Spaced:
@@ -90,15 +97,24 @@ class _Spaced:
             await self._run()
 
 
-def _limit_timeout(sctp: RTCSctpTransport) -> None:
+def _limit_timeout(sctp: RTCSctpTransport) -> Callable[[float], None]:
     update: Callable[[float], None] = sctp._update_rto
-    sctp._rto = min(sctp._rto, LONGEST_TIMEOUT_S)
+    longest_s = LONGEST_TIMEOUT_S
+    sctp._rto = min(sctp._rto, longest_s)
 
     def limited(R: float) -> None:
         update(R)
-        sctp._rto = min(sctp._rto, LONGEST_TIMEOUT_S)
+        sctp._rto = min(sctp._rto, longest_s)
+
+    def limit(seconds: float) -> None:
+        nonlocal longest_s
+        if seconds > longest_s:
+            sctp._rto = max(sctp._rto, seconds)  # until a round trip is measured again
+        longest_s = seconds
+        sctp._rto = min(sctp._rto, longest_s)
 
     sctp._update_rto = limited  # type: ignore[method-assign]
+    return limit
 
 
 def _pass_over_what_arrived(sctp: RTCSctpTransport) -> None:
@@ -154,7 +170,7 @@ def _space_forwards(sctp: RTCSctpTransport) -> None:
     sctp._transmit = transmitted  # type: ignore[method-assign]
 
 
-def _space_sacks(sctp: RTCSctpTransport) -> Callable[[bool], None]:
+def _space_sacks(sctp: RTCSctpTransport) -> Callable[[float], None]:
     send: Callable[[], Awaitable[None]] = sctp._send_sack
 
     async def again() -> None:
@@ -170,8 +186,8 @@ def _space_sacks(sctp: RTCSctpTransport) -> Callable[[bool], None]:
             spaced.done()
             await send()
 
-    def narrow(is_narrow: bool) -> None:
-        spaced.gap_s = NARROW_SACK_GAP_S if is_narrow else SACK_GAP_S
+    def space(gap_s: float) -> None:
+        spaced.gap_s = gap_s
 
     sctp._send_sack = sent  # type: ignore[method-assign]
-    return narrow
+    return space

@@ -129,10 +129,16 @@ class Carrying:
         if self.track is not None:
             self.track.apply(plan)
 
-    def audio_plan(self, plan: Plan) -> Plan:
-        """The plan for the audio track: while the other carries speech it is only kept alive."""
-        busy = plan.carrier is Carrier.DATA and self._speaker.ahead.sounding is not None
-        return replace(plan, idle_gap_s=RESTING_GAP_S) if busy else plan
+    def audio_plan(self, plan: Plan, *, narrow: bool = False) -> Plan:
+        """The plan for the audio track: while the other carries speech, or could over a narrow path, it is only kept
+        alive."""
+        rests = plan.carrier is Carrier.DATA and (narrow or self._speaker.ahead.sounding is not None)
+        return replace(plan, idle_gap_s=RESTING_GAP_S) if rests else plan
+
+    @property
+    def slow(self) -> bool:
+        """The data track found the path so slow that pings and the like weigh on it."""
+        return self.track is not None and self.track.delivery.slow(self._clock())
 
     @property
     def lead_s(self) -> float | None:

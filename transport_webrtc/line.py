@@ -187,11 +187,13 @@ class Line:
         plan = self.steering.step(
             now, compute=self._speaker.compute_report(now), content=self._speaker.content_report(now)
         )
-        self.track.apply(self._watching.plan(self.carrying.audio_plan(plan)))
+        narrow = _narrow(plan) or self.carrying.slow
+        self._peer.narrow(narrow)
+        self.track.apply(self._watching.plan(self.carrying.audio_plan(plan, narrow=narrow)))
         if (loss := self.steering.loss) is not None:
             self.carrying.expect_loss(loss)
         if self.facts is not None:
-            self.facts.tick(now, narrow=_narrow(plan))
+            self.facts.tick(now, narrow=narrow)
         if not self.connected:
             if self._began_at is not None and now - self._began_at > CONNECTING_S:
                 self._lose("it never connected")
@@ -199,7 +201,6 @@ class Line:
             self._lose("nothing was heard of it any more")  # one that reports nothing is watched by ICE consent
 
     def _apply(self, plan: Plan, before: Plan | None) -> None:
-        self._peer.narrow(_narrow(plan))
         if self._channels.control is not None:  # before anything is told of the change
             self._channels.control.thin = _narrow(plan) or plan.protection != Protection()
         self.carrying.apply(plan)

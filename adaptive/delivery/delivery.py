@@ -11,7 +11,10 @@ from .sending import Sending
 from .wire import DELAY_UNKNOWN, HEADER_BYTES, MAX_MESSAGE_BYTES, Ack, Flush, PlayerState
 
 FLUSH_EVERY_S, FLUSH_NARROW_S = 0.03, 0.15
-"""A flush is repeated until it is acknowledged; more and more rarely, as it fills a narrow path."""
+"""A flush is repeated until it is acknowledged; more and more rarely, as it fills a narrow path, and rarely where it
+may be one and nothing sounds."""
+SLOW_S = 0.35
+"""Without an answer to a message sent while nothing else was on its way: the path is narrow, or there is none."""
 BACKLOG_BYTES, BACKLOG_S = 2500, 0.01
 """In the channel's queue above which nothing is due, and when to look again."""
 AT_ONCE = 16
@@ -124,7 +127,8 @@ class Delivery:
         """Messages for the `speech` channel, to be sent now."""
         out = []
         if self._flush_at is not None and now >= self._flush_at:
-            least_s = FLUSH_NARROW_S if self._sending.pacing.congested else FLUSH_EVERY_S
+            quick = self._there and not self._sending.pacing.congested
+            least_s = FLUSH_EVERY_S if quick else FLUSH_NARROW_S
             self._flush_at = now + max(least_s, (now - self._flushed_at) / 2)
             out.append(self._sending.flush_message())
         if self._quiet and self._backlog <= BACKLOG_BYTES and now >= self._probing.next_time():
@@ -191,6 +195,12 @@ class Delivery:
     def lead_s(self, now: float) -> float:
         """Speech that the player is known to have beyond what sounds now."""
         return to_seconds(max(0, self._sending.stock.playhead.wanted - self._sending.stock.place(now)))
+
+    def slow(self, now: float) -> bool:
+        """Whether what is sent while nothing is said takes so long that nothing needless should be sent beside it."""
+        if self._flush_at is not None:
+            return now - self._flushed_at > SLOW_S
+        return self._quiet and (self._probing.waits_s(now) > SLOW_S or (self.rtt_s or 0.0) > SLOW_S)
 
     def position(self, now: float) -> Played | None:
         """What sounds now: the player's last word, and what it must have played since."""

@@ -39,6 +39,10 @@ class Probing:
         """When a probe is due, if nothing is said until then."""
         return self._next_at if self._asked is None else self._asked[1] + ANSWER_S
 
+    def waits_s(self, now: float) -> float:
+        """How long an answer has been waited for."""
+        return now - self._asked[1] if self._asked is not None else 0.0
+
     def ask(self, now: float, number: int) -> int:
         """Bytes of the probe that leaves now as the transmission with that number, modulo 2^16."""
         if self._asked is not None and self._size == LARGE_BYTES:

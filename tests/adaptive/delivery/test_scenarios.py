@@ -105,7 +105,7 @@ def test_a_path_found_narrow_before_speech(
     heard = ride(path, path, starts=((said_at, 12.0),), events={0.0: connect}, beside=(0.5, 100)).run(said_at + 20)
     assert heard.player.whole == [1]
     assert heard.player.concealed == 0
-    assert heard.player.first_sound - said_at <= 0.45
+    assert heard.player.first_sound - said_at <= 0.6, "a probe may be on its way before it"
     assert heard.player.starved_s <= silence
     assert heard.player.starved_after(said_at + 2) == 0.0
     assert heard.to.flow(30).overflow_packets == 0
@@ -128,7 +128,9 @@ def test_a_wide_path_is_never_found_narrow(ride: Any, link: Settings, jitter: fl
     heard = ride(path, path, starts=((40.0, 3.0),), events={0.0: connect}).run(45)
     assert heard.encoded == {32_000: 3 * 48_000}
     assert heard.player.first_sound - 40 <= 0.2
-    assert {report.capacity for report in heard.reports if report.capacity is not None and report.at > 5} == {64_000}
+    found = [report.capacity for report in heard.reports if report.capacity is not None and report.at > 5]
+    assert min(found) >= 50_000
+    assert found.count(64_000) >= 0.9 * len(found)
 
 
 def test_probes_cost_little(ride: Any, link: Settings) -> None:
