@@ -188,6 +188,8 @@ class CarriedEncoder:
         """The samples of a stretch with what its filters need on each side; silence where nothing is known."""
         origin = self._position - _BEFORE
         first, until = start - REACH - origin, end + REACH - origin
+        if first >= 0 and until <= len(self._held):
+            return self._held[first:until]
         inside = self._held[max(0, first) : max(0, until)]
         return np.pad(inside, (max(0, -first), max(0, until - max(len(self._held), 0))))
 

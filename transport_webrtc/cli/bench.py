@@ -5,7 +5,7 @@ import typer
 
 def register(app: typer.Typer) -> None:
     """Adds the verb."""
-    from ..bench import first_audio, media, network
+    from ..bench import first_audio, heard, media, network
 
     bench = typer.Typer(
         name="bench",
@@ -14,6 +14,7 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode="markdown",
     )
     first_audio.register(bench)
+    heard.register(bench)
     media.register(bench)
     network.register(bench)
     app.add_typer(bench)

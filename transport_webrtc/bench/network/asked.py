@@ -25,6 +25,8 @@ class Asked:
     controller: str
     delay_ms: int | None
     """Pins the buffers of the listeners of those that are not Legato."""
+    lead_s: float | None = None
+    """How far ahead Legato's data track sends; None is the profile's."""
 
     @property
     def count(self) -> int:
@@ -38,6 +40,7 @@ class Asked:
             "profile": self.profile,
             "controller": self.controller,
             "delay_ms": self.delay_ms,
+            **({} if self.lead_s is None else {"lead_s": self.lead_s}),
             "text": TEXT,
             "voice": VOICE,
         }
@@ -52,6 +55,7 @@ def ask(
     profile: str,
     controller: str,
     delay_ms: int | None,
+    lead_s: float | None = None,
 ) -> Asked:
     """From what the command line has: lists with commas between, None for all scenarios. Raises ValueError with a
     sentence."""
@@ -66,4 +70,5 @@ def ask(
         profile=profile,
         controller=controller,
         delay_ms=delay_ms,
+        lead_s=lead_s,
     )

@@ -95,7 +95,8 @@ class Bench:
 
     def _staged(self) -> Stage:
         if self._stage is None:
-            stage = Stage(self._clip, profile=self._asked.profile, controller=self._asked.controller)
+            asked = self._asked
+            stage = Stage(self._clip, profile=asked.profile, controller=asked.controller, lead_s=asked.lead_s)
             self._stage = self._standing.enter_context(stage)
         return self._stage
 

@@ -38,6 +38,10 @@ def register(app: typer.Typer) -> None:
             int | None,
             typer.Option(min=0, max=4000, help="Pins the buffers of the others' listeners, ms. [the browser's own]"),
         ] = None,
+        lead: Annotated[
+            float | None,
+            typer.Option(min=0.5, max=60, help="Pins how far ahead Legato's data track sends, s. [the profile's]"),
+        ] = None,
         out: Annotated[
             Path | None,
             typer.Option(file_okay=False, help="Folder of rows, recordings and plots; a bench goes on there. [runs/…]"),
@@ -74,6 +78,7 @@ def register(app: typer.Typer) -> None:
                 profile=profile,
                 controller=controller,
                 delay_ms=delay,
+                lead_s=lead,
             )
             folder = Folder(out or Path("runs") / time.strftime("network-%Y%m%d-%H%M%S"), asked.common)
         except ValueError as error:

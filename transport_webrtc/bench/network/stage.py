@@ -21,8 +21,8 @@ ORIGIN = f"http://{SERVER_ADDRESS}:{PORT}"
 class Stage:
     """Two namespaces with a browser in each; use it as `with Stage(…) as stage`."""
 
-    def __init__(self, clip: Clip, *, profile: str, controller: str) -> None:
-        self._clip, self._profile, self._controller = clip, profile, controller
+    def __init__(self, clip: Clip, *, profile: str, controller: str, lead_s: float | None) -> None:
+        self._clip, self._profile, self._controller, self._lead_s = clip, profile, controller, lead_s
         self._senders: dict[str, Sender] = {}
         self._speaker: Chromium | None = None
         self._server: LegatoServer | None = None
@@ -72,7 +72,9 @@ class Stage:
 
         if self._server is None:
             voice = self._clip.voice
-            self._server = LegatoServer(self.rig.server, ORIGIN, voice=voice, controller=self._controller)
+            self._server = LegatoServer(
+                self.rig.server, ORIGIN, voice=voice, controller=self._controller, lead_s=self._lead_s
+            )
             self._close.callback(self._server.close)
 
     def _speaking_browser(self) -> Chromium:

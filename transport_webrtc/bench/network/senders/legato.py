@@ -16,21 +16,25 @@ START_S = 300.0
 """A first start builds the voice's files."""
 LEAVING_MS = 5_000
 PROGRAM = "from transport_webrtc.cli import main; main()"
+PINNED = "from transport_webrtc.bench.network.senders.lead import pin; pin({lead_s!r}); " + PROGRAM
 
 
 class LegatoServer:
     """A warm server."""
 
-    def __init__(self, namespace: str, origin: str, *, voice: str, controller: str) -> None:
-        """Raises RuntimeError where it does not become ready."""
+    def __init__(
+        self, namespace: str, origin: str, *, voice: str, controller: str, lead_s: float | None = None
+    ) -> None:
+        """`lead_s` instead of the profile's. Raises RuntimeError where it does not become ready."""
         host, port = origin.split("//")[1].split(":")
         self._folder = tempfile.TemporaryDirectory(prefix="legato-serve-")
         self._log = Path(self._folder.name) / "log.txt"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("LEGATO_")}
         arguments = ["serve", "--host", host, "--port", port, "--voices", voice, "--controller", controller]
+        program = PROGRAM if lead_s is None else PINNED.format(lead_s=lead_s)
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                ["ip", "netns", "exec", namespace, sys.executable, "-c", PROGRAM, *arguments],
+                ["ip", "netns", "exec", namespace, sys.executable, "-c", program, *arguments],
                 env=environment,
                 stdout=log,
                 stderr=subprocess.STDOUT,
