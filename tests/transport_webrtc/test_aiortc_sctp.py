@@ -190,3 +190,13 @@ async def test_on_a_narrow_path_they_are_rarer_still(line) -> None:
     line.narrow(True)
     await line.acknowledge(60, every_s=0.02)
     assert 1 <= len([kind for _, kind in line.chunks if kind is SackChunk]) <= 4
+
+
+async def test_on_a_narrow_path_nothing_goes_again_before_it_can_have_arrived(line) -> None:
+    line.narrow(True)
+    line.server.sctp._update_rto(5.0)
+    assert line.server.sctp._rto == aiortc_sctp.NARROW_TIMEOUT_S
+    line.narrow(False)
+    assert line.server.sctp._rto == aiortc_sctp.LONGEST_TIMEOUT_S
+    line.server.sctp._update_rto(5.0)
+    assert line.server.sctp._rto == aiortc_sctp.LONGEST_TIMEOUT_S
