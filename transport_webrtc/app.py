@@ -106,7 +106,14 @@ def make_renderer(settings: Settings, *, on_progress: Progress | None = None) ->
         directory=settings.speech_cache_dir,
         disk_bytes=settings.speech_cache_disk_mb * 1_000_000,
     )
-    return WorkerRenderer(settings.workers, settings.voices, settings.cache_dir, cache=cache, on_progress=on_progress)
+    return WorkerRenderer(
+        settings.workers,
+        settings.voices,
+        settings.cache_dir,
+        device=settings.device,
+        cache=cache,
+        on_progress=on_progress,
+    )
 
 
 def _tell_failure(warming: asyncio.Task[None]) -> None:

@@ -70,7 +70,7 @@ class Listeners:
     ) -> tuple[Listener, str]:
         """A new listener and the answer to its offer; `codecs` are those it plays on a data track. Raises `Refused`."""
         profile = profile or self._settings.profile
-        voice = voice or self._settings.voice
+        voice = voice or self._settings.first_voice
         if profile not in PROFILES:
             raise Refused(400, f"There is no profile '{shorten(profile)}'; there are: {', '.join(PROFILES)}.")
         voices = [info.name for info in self._renderer.status().voices]

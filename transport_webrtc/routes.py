@@ -33,7 +33,7 @@ def api_router(settings: Settings, listeners: Listeners, renderer: Renderer) -> 
     @router.get("/voices")
     async def voices() -> list[dict[str, Any]]:
         """The voices that speak here."""
-        return [asdict(info) for info in renderer.status().voices or infos() if info.name in settings.voices]
+        return [asdict(info) for info in renderer.status().voices or infos() if info.name in settings.voice_names]
 
     @router.get("/profiles")
     async def profiles() -> list[dict[str, Any]]:

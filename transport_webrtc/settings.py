@@ -5,12 +5,13 @@ import hmac
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from adaptive.control.profiles import DEFAULT_PROFILE, PROFILES
+from adaptive.speech.registry import voice_name
 
 from .sentences import must_be
 
@@ -87,10 +88,12 @@ class Settings(BaseSettings):
     """Its key, where the file does not hold that too."""
     lab: bool = Field(False, description="true or false")
     """Lets anyone who may listen put a bad network in front of a listener."""
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu or cuda")
+    """Where models compute that have a choice; auto is a GPU where there is one."""
     workers: int = Field(1, ge=1, le=64, description="a whole number from 1 to 64")
     """Processes that render speech."""
     voices: Annotated[tuple[str, ...], NoDecode] = ("joe", "heart")
-    """Loaded and warmed at start."""
+    """Loaded and warmed at start: names, or `piper:FILE.onnx` for any Piper voice."""
     voice: str = "joe"
     """Speaks where nobody asks for another one."""
     profile: str = DEFAULT_PROFILE
@@ -146,11 +149,21 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _names_fit(self) -> "Settings":
-        if self.voice not in self.voices:
+        if self.voice not in (*self.voices, *self.voice_names):
             raise ValueError(f"The voice {self.voice!r} is not among the voices to load: {', '.join(self.voices)}.")
         if self.profile not in PROFILES:
             raise ValueError(f"There is no profile {self.profile!r}; there are {', '.join(PROFILES)}.")
         return self
+
+    @property
+    def voice_names(self) -> tuple[str, ...]:
+        """Of `voices`, as listeners call them: a voice from a file goes by the file's name, not by where it lies."""
+        return tuple(map(voice_name, self.voices))
+
+    @property
+    def first_voice(self) -> str:
+        """`voice`, as listeners call it."""
+        return voice_name(self.voice)
 
     @property
     def loopback(self) -> bool:

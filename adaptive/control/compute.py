@@ -1,14 +1,11 @@
 """Which tier and which chunks the machine can afford: down before what is ready runs out, up when there is plenty."""
 
+from .chunking import ChunkLength, usual
 from .plan import Bandwidth, Rung
 from .reports import ComputeReport
 
 CHUNK_S = 0.4
 """Speech in a chunk, about."""
-USUAL_CHUNK_S = 0.6
-SHORT_CHUNKS_S = (0.4, 0.2, 0.1)
-"""Speech in the chunks that a stream settles on by itself, and those it is held to where less is ready than the next
-one takes; shorter ones cost more than they save."""
 COST_SHARE = 0.1
 COST_DEVIATIONS = 1.6
 """Costs are averaged over a second, and taken as dear as nine in ten are: the mean and 1.28 standard deviations, which
@@ -69,6 +66,8 @@ class TierChoice:
         self.tiers: tuple[str, ...] = ()
         self.index = 0
         self._report: ComputeReport | None = None
+        self._chunks = ChunkLength()
+        self._chunk_frames: int | None = None
         self._began_at = 0.0
         self._plenty_since: float | None = None
         self._fell_at = self._rose_at = float("-inf")
@@ -89,6 +88,7 @@ class TierChoice:
         if self._making(report) and not (self._report and self._making(self._report)):
             self._began_at = report.at
         self._report = report
+        self._chunk_frames = self._length(report)
         if not self._plenty(report):
             self._plenty_since = None
         elif self._plenty_since is None:
@@ -121,24 +121,31 @@ class TierChoice:
         self._rose_at = now
 
     def cost(self, index: int) -> float | None:
-        """Seconds of rendering per second of speech that a tier takes nine times in ten; None where not known."""
+        """Seconds of rendering per second of speech that a tier takes nine times in ten; one that was not used yet, by
+        its calibration and by what those that were take against theirs. None where not known."""
         known = self._costs.get(self.tiers[index])
-        return None if known is None else known.high
+        return self._expected(self.tiers[index]) if known is None else known.high
+
+    def _expected(self, tier: str) -> float | None:
+        calibrated = {name: usual(costs) for name, costs in (self._report.lengths if self._report else {}).items()}
+        busier = [cost.high / calibrated[name] for name, cost in self._costs.items() if calibrated.get(name)]
+        return calibrated[tier] * max(busier) if tier in calibrated and busier else None
+
+    def loss(self, index: int) -> float | None:
+        """Points of opinion by which a tier sounds worse than the best, where it was judged."""
+        return self._report.losses.get(self.tiers[index]) if self._report is not None else None
 
     @property
     def chunk_frames(self) -> int | None:
-        """The longest chunk that is rendered before what is ready runs out; None for the usual ones."""
-        report = self._report
-        if report is None or not report.frame_s or report.ready_s is None or not report.rendering:
-            return None
+        """Model frames in the chunks that the machine affords at present; None for those of the stream."""
+        return self._chunk_frames
+
+    def _length(self, report: ComputeReport) -> int | None:
         cost = self.cost(self.index) if self.tiers else None
-        if cost is None or report.at - self._began_at < START_S:
+        if cost is None or not report.rendering or report.at - self._began_at < START_S:
             return None
-        room_s = (report.ready_s - (report.queue_s or 0.0) - MARGIN_S) / max(cost, 1e-3)
-        if room_s >= USUAL_CHUNK_S:
-            return None
-        chunk_s = next((length for length in SHORT_CHUNKS_S if length <= room_s), SHORT_CHUNKS_S[-1])
-        return max(1, round(chunk_s / report.frame_s))
+        lengths = report.lengths.get(self.tiers[self.index], {})
+        return self._chunks.frames(report, cost=cost, lengths=lengths, margin_s=MARGIN_S)
 
     @staticmethod
     def _making(report: ComputeReport) -> bool:

@@ -76,6 +76,10 @@ class ComputeReport:
     """How long this listener's next chunk waits for a worker."""
     frame_s: float | None = None
     """Length of one model frame of the sounding voice."""
+    lengths: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    """Tier → model frames of a chunk → seconds of rendering per second of speech, as calibrated on an idle machine."""
+    losses: Mapping[str, float] = field(default_factory=dict)
+    """Tier → points of opinion by which it sounds worse than the voice's best, where that was judged."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ class Tiering:
 
     @property
     def chunk_frames(self) -> int | None:
-        """Model frames in a chunk, where what is ready is too little for the usual ones."""
+        """Model frames in a chunk, where those that the stream chooses itself are too long or too dear."""
         return self._choice.chunk_frames
 
     def observe(self, report: ComputeReport) -> None:
@@ -49,9 +49,21 @@ class Tiering:
         return max(allowed, key=lambda index: (self._worth(index, rung), index), default=self._choice.index)
 
     def _worth(self, index: int, rung: Rung) -> float:
-        heard = max(0, index - worth_computing(rung, len(self._tiers)))
-        cost = self._choice.cost(index) if index < len(self._tiers) else None
-        return -self._weights.tier * heard - self._weights.compute * (cost or 0.0)
+        if index >= len(self._tiers):
+            return -self._weights.tier * index
+        return -self._lost(index, worth_computing(rung, len(self._tiers))) - self._weights.compute * (
+            self._choice.cost(index) or 0.0
+        )
+
+    def _lost(self, index: int, through: int) -> float:
+        """Points of opinion by which a tier sounds worse than the best that the rung lets `through`, as judged; by the
+        number of tiers between them where it was not."""
+        if index <= through:
+            return 0.0
+        own, best = self._choice.loss(index), self._choice.loss(through)
+        if own is None or best is None:
+            return self._weights.tier * (index - through)
+        return max(0.0, own - best)
 
     def fall(self, now: float, rung: Rung, moments: Moments, *, apart: bool, why: Reason) -> Reason | None:
         """Down: at once where rendering is too slow, else in the next pause, `apart` from other changes, for the reason

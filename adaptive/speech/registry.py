@@ -11,7 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 
 from .voice import Progress, Voice, VoiceInfo
-from .voices import tone
+from .voices import piper_names, tone
 
 log = logging.getLogger(__name__)
 
@@ -44,23 +44,37 @@ def available() -> dict[str, EntryPoint]:
 
 def unknown_voice(name: str) -> str | None:
     """A sentence with those that are there, where `load_voice` does not know `name`; else None."""
+    if name.startswith(piper_names.PREFIX):
+        return piper_names.missing(name)
     voices = available()
     if name in voices or name in _TONES:
         return None
     return f"There is no voice {name!r}. Installed are: {', '.join(voices)}."
 
 
-def load_voice(name: str, *, progress: Progress | None = None) -> Voice:
-    """Loads the voice `name`, telling `progress` where it builds files first.
+def voice_name(name: str) -> str:
+    """What a voice given to `load_voice` is called by those who speak with it: never a path."""
+    return piper_names.name_of(name) if name.startswith(piper_names.PREFIX) else name
 
-    Besides the voices of `available` there is the tone at other rates, `tone-8000` and so on. Raises ValueError for an
-    unknown name, with those that are there; errors of the voice itself come through.
+
+def load_voice(name: str, *, progress: Progress | None = None, every_tier: bool = False) -> Voice:
+    """Loads the voice `name`, telling `progress` where it builds files first. `every_tier` takes also those tiers that
+    are not worth having on this machine, where the voice makes a difference.
+
+    Besides the voices of `available` there is the tone at other rates, `tone-8000` and so on, and any Piper voice as
+    `piper:FILE.onnx`: a name from whoever runs the process, never from a request. Raises ValueError for an unknown
+    name, with those that are there; errors of the voice itself come through.
     """
+    if name.startswith(piper_names.PREFIX):
+        from .voices import piper
+
+        return piper.load(name, progress=progress, every_tier=every_tier)
     voices = available()
     if name in voices:
         load = voices[name].load()
-        takes_progress = "progress" in inspect.signature(load).parameters
-        voice: Voice = load(progress=progress) if takes_progress else load()
+        takes = inspect.signature(load).parameters
+        told = {"progress": progress, "every_tier": every_tier}
+        voice: Voice = load(**{option: value for option, value in told.items() if option in takes})
         return voice
     if name in _TONES:
         return tone.load(rate=int(name.removeprefix("tone-")), progress=progress)

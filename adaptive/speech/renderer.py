@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from .calibration.figures import Calibration
 from .judge import Fault
 from .voice import Samples, VoiceInfo, Word
 
@@ -98,6 +99,8 @@ class RendererStatus:
     """How long a new chunk waits at present, estimated."""
     cost: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Voice → tier → seconds of rendering per second of speech, running mean of what was measured."""
+    calibrations: Mapping[str, Calibration] = field(default_factory=dict)
+    """Voice → what its tiers cost here by the length of a chunk, and how they sound; where it was measured."""
     restarts: int = 0
     """Workers that died and were replaced."""
     faults: Mapping[Fault, int] = field(default_factory=dict)

@@ -26,8 +26,8 @@ FIRST_CHUNK_S = 0.104
 """Length of the first chunk, as whole model frames."""
 RAMP = (1, 1, 2, 4, 6)
 """Lengths of the first chunks as multiples of the first; the last one stays."""
-TIERS = ("full", "mixed", "light")
-"""Names of tiers that have an order among all voices, best first."""
+TIERS = {"full": 0.0, "fp32": 0.0, "fp16": 0.3, "bf16": 0.4, "mixed": 1.0, "light": 2.0}
+"""Names of tiers that have an order among all voices, and how far each is below the best."""
 
 
 def nearest_tier(info: VoiceInfo, tier: str) -> str:
@@ -35,7 +35,7 @@ def nearest_tier(info: VoiceInfo, tier: str) -> str:
     if tier in info.tiers or tier not in TIERS:
         return tier if tier in info.tiers else info.tiers[0]
     known = [own for own in info.tiers if own in TIERS]
-    return min(known, key=lambda own: abs(TIERS.index(own) - TIERS.index(tier)), default=info.tiers[0])
+    return min(known, key=lambda own: abs(TIERS[own] - TIERS[tier]), default=info.tiers[0])
 
 
 def _lengthened(samples: Samples, added: int) -> Samples:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
+from .calibration.figures import Calibration
 from .voice import VoiceInfo
 from .worker_messages import NOTHING, NUMBER, Decoder, FromWorker, Ping, Pong, Ready, Setup, ToWorker, Unfit, encode
 
@@ -29,13 +30,15 @@ _THREAD_VARIABLES = (
 )
 
 
-def worker_environment(*, threads: int, cache_dir: Path | None) -> dict[str, str]:
-    """This process's environment with the same import path, `threads` threads for each library that computes, and
-    `cache_dir` for what voices build."""
+def worker_environment(*, threads: int, cache_dir: Path | None, device: str | None = None) -> dict[str, str]:
+    """This process's environment with the same import path, `threads` threads for each library that computes,
+    `cache_dir` for what voices build and `device` for models that have a choice."""
     environment = {**os.environ, **dict.fromkeys(_THREAD_VARIABLES, str(threads))}
     environment["PYTHONPATH"] = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
     if cache_dir is not None:
         environment["LEGATO_CACHE_DIR"] = str(cache_dir)
+    if device is not None:
+        environment["LEGATO_DEVICE"] = device
     return environment
 
 
@@ -59,6 +62,8 @@ class Worker(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         self.voices: tuple[VoiceInfo, ...] = ()
         """What it has loaded; empty until it is ready."""
+        self.calibrations: Mapping[str, Calibration] = {}
+        """What the tiers of its voices cost, where that was measured."""
         self._ready: asyncio.Future[bool] = loop.create_future()
         self._ended: asyncio.Future[str] = loop.create_future()
         self._gone: asyncio.Future[None] = loop.create_future()
@@ -171,7 +176,7 @@ class Worker(asyncio.Protocol):
                 case Pong():
                     pass
                 case Ready():
-                    self.voices = message.voices
+                    self.voices, self.calibrations = message.voices, message.calibrations
                     self._ready.set_result(True)
                     self._schedule_check()
                 case Unfit():

@@ -6,10 +6,11 @@ Samples travel inside as the bytes of their array.
 
 import pickle
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .cache import CacheSettings
+from .calibration.figures import Calibration
 from .renderer import RenderEvent, RenderJob
 from .voice import VoiceInfo
 
@@ -114,6 +115,8 @@ class Ready:
     """All voices are loaded and warm."""
 
     voices: tuple[VoiceInfo, ...]
+    calibrations: Mapping[str, Calibration]
+    """By voice, where it has one."""
 
 
 @dataclass(frozen=True, slots=True)

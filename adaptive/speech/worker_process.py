@@ -22,8 +22,11 @@ from typing import Any, cast
 
 from .cache import CachedVoice
 from .cache_files import open_cache
+from .calibration.figures import Calibration
+from .calibration.fitting import fitted
 from .desk import Desk
 from .judge import PlainJudge
+from .registry import voice_name
 from .running import StreamMaker
 from .voice import Voice
 from .voices.model_files import ModelFilesError
@@ -97,22 +100,35 @@ def _end_with_parent(sock: socket.socket) -> None:
     threading.Thread(target=watch, name="watch-parent", daemon=True).start()
 
 
-def _load(setup: Setup, line: _Line, make: StreamMaker) -> dict[str, Voice]:
+def _load(setup: Setup, line: _Line, make: StreamMaker) -> tuple[dict[str, Voice], dict[str, Calibration]]:
+    """The voices by name, and what their tiers cost here where that is known."""
+
+    def tell(what: str, share: float) -> None:
+        line.send(Building(what, share))
+
     loader = resolve(setup.loader)
     cache = open_cache(setup.cache)
     voices: dict[str, Voice] = {}
-    for name in setup.voices:
-        voices[name] = loader(name, progress=lambda what, share: line.send(Building(what, share)))
-        line.send(Building(f"warming {name}", 0.0))
-        warm_up(voices[name], make)
-        if cache is not None:
-            voices[name] = CachedVoice(voices[name], cache)
-    return voices
+    calibrations: dict[str, Calibration] = {}
+    for given in setup.voices:
+        name, voice = voice_name(given), loader(given, progress=tell)
+        tell(f"warming {name}", 0.0)
+        warm_up(voice, make)
+        if (calibration := fitted(voice, progress=tell)) is not None:
+            calibrations[name] = calibration
+        voices[name] = CachedVoice(voice, cache) if cache is not None else voice
+    return voices, calibrations
 
 
-def _serve(line: _Line, voices: Mapping[str, Voice], make: StreamMaker, in_hand: mmap.mmap) -> None:
+def _serve(
+    line: _Line,
+    voices: Mapping[str, Voice],
+    calibrations: Mapping[str, Calibration],
+    make: StreamMaker,
+    in_hand: mmap.mmap,
+) -> None:
     desk = Desk(voices, make, clock=time.monotonic, judge=PlainJudge())
-    line.send(Ready(tuple(voice.info for voice in voices.values())))
+    line.send(Ready(tuple(voice.info for voice in voices.values()), dict(calibrations)))
     while True:
         for message in line.receive(wait=desk.pick() is None):
             if isinstance(message, Ping):
@@ -144,11 +160,11 @@ def main(socket_fd: int, in_hand_fd: int) -> None:
         os.nice(setup.nice)
         try:
             make = resolve(setup.stream)
-            voices = _load(setup, line, make)
+            voices, calibrations = _load(setup, line, make)
         except Exception as error:  # told to the parent, who tells people
             if not isinstance(error, ValueError | ModelFilesError):
                 _log.error("cannot start", exc_info=True)
             line.send(Unfit(f"A render worker could not start: {str(error).rstrip('.') or type(error).__name__}."))
             return
         gc.freeze()
-        _serve(line, voices, make, in_hand)
+        _serve(line, voices, calibrations, make, in_hand)

@@ -8,11 +8,14 @@ import asyncio
 import itertools
 import logging
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from .cache import CacheSettings
+from .calibration.figures import Calibration
 from .costs import Costs
 from .job_stream import JobStream
+from .registry import voice_name
 from .renderer import RendererStatus, RenderJob
 from .voice import Progress, VoiceInfo
 from .worker import Worker, worker_environment
@@ -40,8 +43,9 @@ class WorkerRenderer:
     """A `Renderer` on `workers` processes that all have all `voices` loaded.
 
     `cache` says what each keeps of what it said; `nice` is added to the workers' niceness; each computes with `threads`
-    threads. A worker silent for `silent_s` is taken for dead. `on_progress` hears what a first use has to build.
-    `loader` and `stream` name, as `module:attribute`, what loads a voice and what turns text into chunks.
+    threads on `device` (`voices.devices`). A worker silent for `silent_s` is taken for dead. `on_progress` hears what a
+    first use has to build. `loader` and `stream` name, as `module:attribute`, what loads a voice and what turns text
+    into chunks.
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class WorkerRenderer:
         nice: int = 5,
         *,
         threads: int = 1,
+        device: str | None = None,
         cache: CacheSettings | None = None,
         silent_s: float = 20.0,
         loading_s: float = 600.0,
@@ -64,7 +69,10 @@ class WorkerRenderer:
         self._setup = Setup(
             voices=tuple(voices), loader=loader, stream=stream, nice=nice, cache=cache or CacheSettings()
         )
-        self._environment = worker_environment(threads=threads, cache_dir=cache_dir)
+        self._names = tuple(map(voice_name, voices))
+        if len(set(self._names)) < len(self._names):
+            raise ValueError(f"Two voices have the same name: {', '.join(self._names)}.")
+        self._environment = worker_environment(threads=threads, cache_dir=cache_dir, device=device)
         self._silent_s = silent_s
         self._loading_s = loading_s
         self._on_progress = on_progress
@@ -75,6 +83,7 @@ class WorkerRenderer:
         self._streams: dict[int, JobStream] = {}
         self._places: dict[int, Worker] = {}
         self._voices: tuple[VoiceInfo, ...] = ()
+        self._calibrations: Mapping[str, Calibration] = {}
         self._costs = Costs()
         self._restarts = 0
         self._started = False
@@ -112,8 +121,8 @@ class WorkerRenderer:
         not start. Raises ValueError for another voice than its own, RuntimeError where it was never started."""
         if not self._keepers and self._closed is None:
             raise RuntimeError("the renderer is not started")
-        if job.voice not in self._setup.voices:
-            raise ValueError(f"There is no voice {job.voice!r} here; there are {', '.join(self._setup.voices)}.")
+        if job.voice not in self._names:
+            raise ValueError(f"There is no voice {job.voice!r} here; there are {', '.join(self._names)}.")
         if any(stream.job.id == job.id for stream in self._streams.values()):
             raise ValueError(f"An utterance {job.id!r} is being rendered already.")
         stream = JobStream(next(self._numbers), job, on_end=self._forget)
@@ -132,6 +141,7 @@ class WorkerRenderer:
             voices=self._voices,
             queue_s=self._queue_s(),
             cost=self._costs.table(),
+            calibrations=self._calibrations,
             faults=dict(self._costs.faults),
             rendered_again=self._costs.rendered_again,
             restarts=self._restarts,
@@ -194,7 +204,7 @@ class WorkerRenderer:
 
     def _enter(self, slot: int, worker: Worker) -> None:
         self._workers[slot] = worker
-        self._voices = worker.voices
+        self._voices, self._calibrations = worker.voices, worker.calibrations
         for stream in self._streams.values():
             if stream.send is None:
                 self._place(stream)

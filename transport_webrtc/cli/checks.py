@@ -148,10 +148,10 @@ def resampling() -> Finding:
 
 def voices() -> Finding:
     """The voices that a server loads are installed."""
-    from adaptive.speech.registry import infos
+    from adaptive.speech.registry import infos, unknown_voice
 
     names = [info.name for info in infos()]
-    missing = [name for name in _settings().voices if name not in names]
+    missing = [name for name in _settings().voices if unknown_voice(name) is not None]
     if missing:
         todo = f"Install them, or name others in LEGATO_VOICES, such as {','.join(names)}."
         return Finding(name="voices", state=State.FAIL, found=f"missing: {', '.join(missing)}", todo=todo)

@@ -50,10 +50,16 @@ def register(app: typer.Typer) -> None:
         workers: Annotated[int | None, typer.Option(help="Processes that render speech. [1]")] = None,
         voices: Annotated[
             str | None,
-            typer.Option(help="Voices to load, with commas between; `legato voices` lists them. [joe,heart]"),
+            typer.Option(
+                help="Voices to load, with commas between; `legato voices` lists them. piper:FILE.onnx is any Piper"
+                " voice, piper:FILE.onnx#SPEAKER one of its speakers. [joe,heart]"
+            ),
         ] = None,
         voice: Annotated[
             str | None, typer.Option(help="The one of them that speaks unless asked otherwise. [the first]")
+        ] = None,
+        device: Annotated[
+            str | None, typer.Option(help="Where models compute that have a choice: auto, cpu or cuda. [auto]")
         ] = None,
         profile: Annotated[
             str | None, typer.Option(help=f"{PROFILE} A listener may ask otherwise. [voice_chat]")

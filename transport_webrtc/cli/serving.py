@@ -85,7 +85,7 @@ class Server(uvicorn.Server):
 def make_server(settings: Settings, *, address: str, secured: Secured | None) -> Server:
     """A server for `settings`, told the address under which it will be found, and with what it serves HTTPS. Raises
     ImportError or ValueError."""
-    warming = VoiceProgress(settings.voices)
+    warming = VoiceProgress(settings.voice_names)
     renderer = make_renderer(settings, on_progress=warming)
     app = create_app(settings, renderer=renderer)
     config = uvicorn.Config(

@@ -18,6 +18,7 @@ def compute_report(
     ready."""
     name = utterance.voice if utterance else voice
     info = (utterance.info if utterance else None) or next((v for v in status.voices if v.name == name), None)
+    calibration = status.calibrations.get(name)
     making = utterance is not None and utterance.begun
     return ComputeReport(
         at=now,
@@ -27,6 +28,9 @@ def compute_report(
         target_s=utterance.profile.ready_s if utterance and making else None,
         rendering=utterance.rendering if utterance else False,
         queue_s=status.queue_s,
+        frame_s=info.frame_samples / info.rate if info else None,
+        lengths=calibration.costs() if calibration else {},
+        losses=calibration.losses() if calibration else {},
     )
 
 

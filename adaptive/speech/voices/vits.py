@@ -3,7 +3,8 @@
 The flow runs no further than the chunk at hand needs, so that a long clause does not delay its first sound.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from .loudness import level
 from .phonemes import SpokenWord
 from .piper_ids import PiperText, piper_text
 from .sessions import open_session
-from .vits_layout import ENCODER, FLOW, Layout
+from .vits_layout import ENCODER, FLOW, Layout, TierFile
 from .word_times import ReadWord, written_words
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ FLOW_BLOCK = 160
 Matrix = NDArray[np.float32]
 """[channels, frames]."""
 Read = Callable[[str], Sequence[SpokenWord]]
+Network = Callable[[Mapping[str, NDArray[Any]]], list[NDArray[Any]]]
+"""Inputs by name → outputs in order."""
 
 
 class _Network:
@@ -41,6 +44,14 @@ class _Network:
 
     def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
         return self._session.run(None, {**inputs, **self._always})
+
+
+def _decoder(directory: Path, tier: TierFile, speaker: int, device: str) -> Network:
+    if tier.precision is None:
+        return _Network(directory / tier.file, speaker)
+    from .vits_torch import TorchNetwork
+
+    return TorchNetwork(directory / tier.file, speaker, precision=tier.precision, device=device)
 
 
 class VitsClause:
@@ -78,16 +89,39 @@ class VitsClause:
 class VitsVoice:
     """A Piper voice whose files were built by `piper_files.build`; a `Voice`."""
 
-    def __init__(self, info: VoiceInfo, directory: Path, *, read: Read, gain: float = 1.0, speaker: int = 0) -> None:
-        """Loads all parts and tiers from `directory`. `read` turns a clause into phonemes, `gain` sets the loudness."""
+    def __init__(
+        self,
+        info: VoiceInfo,
+        directory: Path,
+        *,
+        read: Read,
+        gain: float = 1.0,
+        speaker: int = 0,
+        tiers: Mapping[str, TierFile] | None = None,
+        device: str = "cpu",
+    ) -> None:
+        """Loads all parts and `tiers` from `directory`; None is the tiers that were built. `read` turns a clause into
+        phonemes, `gain` sets the loudness, `device` is where torch computes those tiers that are its."""
         self.info = info
-        self.fingerprint = f"{directory.name}/{speaker}/{gain}"
+        self.fingerprint = self.fingerprint_of(directory, speaker=speaker, gain=gain, device=device)
         self._layout = Layout.load(directory)
+        self._tiers = dict(self._layout.tiers if tiers is None else tiers)
         self._read = read
         self._gain = gain
         self._encoder = _Network(directory / ENCODER, speaker)
         self._flow = _Network(directory / FLOW, speaker)
-        self._decoders = {name: _Network(directory / tier.file, speaker) for name, tier in self._layout.tiers.items()}
+        self._decoders = {name: _decoder(directory, tier, speaker, device) for name, tier in self._tiers.items()}
+
+    @staticmethod
+    def fingerprint_of(directory: Path, *, speaker: int, gain: float, device: str) -> str:
+        """What changes whenever the samples would."""
+        return f"{directory.name}/{speaker}/{gain}" + ("" if device == "cpu" else f"/{device}")
+
+    def leave_out(self, tiers: Iterable[str]) -> None:
+        """Lets go of tiers; the first of those that stay is the voice's best from now on."""
+        for tier in tiers:
+            del self._tiers[tier], self._decoders[tier]
+        self.info = replace(self.info, tiers=tuple(self._tiers))
 
     def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> VitsClause:
         """See `Voice.prepare`. A clause with nothing to say has no frames. Raises ValueError for a bad speed."""
@@ -114,7 +148,7 @@ class VitsVoice:
 
     def context(self, tier: str) -> int:
         """Frames decoded on each side of those asked for. Raises ValueError for a tier the voice does not have."""
-        return self._layout.tiers[checked_tier(self.info, tier)].context
+        return self._tiers[checked_tier(self.info, tier)].context
 
     def flow(self, latent: Matrix, start: int, end: int) -> Matrix:
         """`z` of the frames `start` to `end`."""

@@ -14,6 +14,8 @@ class TierFile:
 
     file: str
     context: int
+    precision: str | None = None
+    """Of torch, such as `bfloat16`; None is the file as it is, in ONNX Runtime on the CPU."""
 
 
 @dataclass(frozen=True, kw_only=True)

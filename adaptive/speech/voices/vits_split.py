@@ -6,6 +6,7 @@ noise is an input, so that a seed decides, and the encoder hands out rows and du
 Source of the structure: VITS, `SynthesizerTrn.infer` (github.com/jaywalnut310/vits, models.py), as Piper exports it.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -15,6 +16,8 @@ import onnx
 from .onnx_graph import Graph, reach
 
 T = TypeVar("T")
+MOST_FREQUENT = 5
+"""Kinds of nodes that are named of a model that is refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +78,16 @@ def split(model: onnx.ModelProto) -> Parts:
         flow_reach=reach(flow, "latent", "z")[1],
         decoder_reach=decoder_reach,
     )
+
+
+def described(model: onnx.ModelProto) -> str:
+    """What a model is, for people who thought it was another one: its inputs, outputs and most frequent nodes."""
+    weights = {tensor.name for tensor in model.graph.initializer}
+    inputs = [value.name for value in model.graph.input if value.name not in weights]
+    outputs = [value.name for value in model.graph.output]
+    counts = Counter(node.op_type for node in model.graph.node).most_common(MOST_FREQUENT)
+    nodes = ", ".join(f"{count} × {kind}" for kind, count in counts) or "none"
+    return f"inputs {', '.join(inputs) or 'none'}; outputs {', '.join(outputs) or 'none'}; nodes {nodes}"
 
 
 def _only(found: Sequence[T], what: str) -> T:

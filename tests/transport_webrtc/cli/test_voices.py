@@ -1,6 +1,7 @@
 """`legato voices` lists what is installed without loading it."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -15,8 +16,10 @@ SCRIPT = (
 )
 
 
-def test_json_has_every_voice_with_its_tiers_and_loads_no_model():
-    done = subprocess.run([sys.executable, "-c", SCRIPT, "--json"], capture_output=True, text=True, timeout=60)
+def test_json_has_every_voice_with_its_tiers_and_loads_no_model(tmp_path):
+    environment = {**os.environ, "LEGATO_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", SCRIPT, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
     assert done.stderr.splitlines()[-1] == "[]"
     (line,) = done.stdout.splitlines()
     voices = {voice["name"]: voice for voice in json.loads(line)["voices"]}
@@ -53,6 +56,27 @@ def test_files_are_built_ahead(tmp_path, monkeypatch):
     result = CliRunner().invoke(make_app(), ["voices", "--build", "--voice", "bob"])
     assert result.exit_code == 2
     assert "no voice 'bob'" in result.stderr
+
+
+def _not_installed(*args, **options):
+    raise ImportError("no judge")
+
+
+@pytest.mark.voices
+def test_what_was_measured_is_listed_and_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("LEGATO_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("quality.tiers.visqol_audio", lambda *args, **options: 4.5)
+    monkeypatch.setattr("quality.tiers.word_error_rate", _not_installed)
+    result = CliRunner().invoke(make_app(), ["voices", "calibrate", "--voice", "heart", "--json"])
+    assert result.exit_code == 0, result.output
+    (heart,) = json.loads(result.stdout.splitlines()[-1])["voices"]
+    (tier,) = heart["tiers"]
+    assert 0 < tier["cost"] < 1
+    assert [length["frames"] for length in tier["lengths"]] == sorted(length["frames"] for length in tier["lengths"])
+    assert (tier["mel_lsd"], tier["visqol"], tier["wer"]) == (0, 4.5, None)
+    listed = CliRunner().invoke(make_app(), ["voices", "--voice", "heart", "--json"])
+    assert json.loads(listed.stdout)["voices"][0]["tiers"] == heart["tiers"]
+    assert CliRunner().invoke(make_app(), ["voices", "celebrate"]).exit_code == 2
 
 
 @pytest.mark.voices
