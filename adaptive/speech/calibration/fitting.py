@@ -19,10 +19,10 @@ def fitted(voice: Voice, *, progress: Progress) -> Calibration | None:
     if leave_out is None or len(voice.info.tiers) < 2 or fingerprint_of(voice) is None:
         return None
     calibration = calibrated(voice, lambda: measure_quickly(voice, progress=progress), whole=False, progress=progress)
-    worth, _ = calibration.ladder()
+    worth, why_not = calibration.ladder()
     gone = [tier for tier in voice.info.tiers if tier not in worth]
     if gone and len(gone) < len(voice.info.tiers):
         leave_out(gone)
-    for sentence in calibration.ladder()[1].values():
-        _log.warning("the voice %s: %s", voice.info.name, sentence)
+        for tier in gone:
+            _log.warning("the voice %s: %s", voice.info.name, why_not.get(tier, f"{tier} was not measured."))
     return calibration
