@@ -101,3 +101,9 @@ def test_a_wrong_setting_is_a_sentence_that_shows_no_secret(given: dict[str, obj
     assert said.startswith(sentence)
     assert said.endswith(".")
     assert "hidden" not in said
+
+
+def test_a_voice_from_a_file_is_known_by_its_name_and_not_by_its_path() -> None:
+    settings = Settings(voices=("piper:/srv/secret/amy.onnx#2", "heart"), voice="piper:/srv/secret/amy.onnx#2")
+    assert (settings.voice_names, settings.first_voice) == (("amy-2", "heart"), "amy-2")
+    assert Settings(voices=("piper:/srv/secret/amy.onnx",), voice="amy").first_voice == "amy"

@@ -1,6 +1,7 @@
 """`legato say`: speaks a text into a WAV file, the whole way without a network, and judges every switch on it."""
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .files import check_writable
-from .words import JSON, VOICE, counted
+from .words import JSON, VOICE, Device, counted
 
 if TYPE_CHECKING:
     from adaptive.control.plan import Rung
@@ -58,6 +59,9 @@ def register(app: typer.Typer) -> None:
             typer.Option(help="Folder for WAV files of what was heard around each switch, and of both its branches."),
         ] = None,
         speed: Annotated[float, typer.Option(help="0.25 to 4; above 1 speaks faster.")] = 1.0,
+        device: Annotated[
+            Device | None, typer.Option(help="Where models compute that have a choice. [LEGATO_DEVICE, or auto]")
+        ] = None,
         seed: Annotated[int, typer.Option(help="The same seed gives the same samples.")] = 0,
         as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
     ) -> None:
@@ -79,6 +83,8 @@ def register(app: typer.Typer) -> None:
 
         `legato say "Hello there." -o hello.wav --codec opus --rungs 32000:FB,16000:WB --every 1`
         """
+        if device is not None:
+            os.environ["LEGATO_DEVICE"] = device
         try:
             turns = [tier.strip() for tier in tiers.split(",")] if tiers else None
             operating_points = parse_rungs(rungs) if rungs else None

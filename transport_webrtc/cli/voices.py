@@ -1,13 +1,14 @@
 """`legato voices`: which voices are installed, what they are, and their files built ahead of time."""
 
 import json
+import os
 import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .calibrating import calibrate, show, tier_figures
-from .words import JSON
+from .words import JSON, Device
 
 if TYPE_CHECKING:
     from adaptive.speech.calibration.figures import Calibration
@@ -119,6 +120,9 @@ def register(app: typer.Typer) -> None:
         voice: Annotated[
             str | None, typer.Option(help="Only this one, by its name or as piper:FILE.onnx; all of them by default.")
         ] = None,
+        device: Annotated[
+            Device | None, typer.Option(help="Where models compute that have a choice. [LEGATO_DEVICE, or auto]")
+        ] = None,
         as_json: Annotated[bool, typer.Option("--json", help=JSON)] = False,
     ) -> None:
         """List the installed voices with their licences, languages and tiers, or build their files.
@@ -138,6 +142,8 @@ def register(app: typer.Typer) -> None:
         if what not in (None, "calibrate"):
             typer.echo(f"legato voices knows one word, calibrate, and not {what!r}.", err=True)
             raise typer.Exit(2)
+        if device is not None:
+            os.environ["LEGATO_DEVICE"] = device
         found = [describe(info) for info in infos() if voice in (None, info.name)]
         if voice is not None and (sentence := unknown_voice(voice)) is not None:
             typer.echo(sentence, err=True)

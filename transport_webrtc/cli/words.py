@@ -3,6 +3,11 @@
 Names are written out, so that `--help` loads nothing; a test holds them to what there is.
 """
 
+from typing import Literal
+
+Device = Literal["auto", "cpu", "cuda"]
+"""Where models compute; auto is a GPU where there is one."""
+
 PROFILE = (
     "What the use wants. voice_chat, a conversation: the shortest delay comes first. narration, a story or a book:"
     " nothing may stumble, delay does not matter. navigation, instructions on the road: not a word may be lost."
@@ -32,7 +37,7 @@ GENERATED = (
     ("cafe", "crowded Wi-Fi, where packets wait for their turn"),
 )
 """Generated traces: names and what they are."""
-VOICE = "Who speaks; `legato voices` lists them."
+VOICE = "Who speaks; `legato voices` lists them, and piper:FILE.onnx is any Piper voice."
 JSON = "Print the figures as one JSON object, the last line of standard output."
 
 

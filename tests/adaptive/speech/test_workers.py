@@ -306,6 +306,8 @@ async def test_open_refuses_what_it_cannot_do():
     async with renderer() as made:
         with pytest.raises(ValueError, match="There is no voice 'nobody' here; there are sine"):
             made.open(RenderJob(id="u", voice="nobody"))
+        with pytest.raises(ValueError, match=r"There is no voice 'piper:/srv/amy\.onnx' here"):
+            made.open(RenderJob(id="u", voice="piper:/srv/amy.onnx"))
         made.open(RenderJob(id="u", voice="sine"))
         with pytest.raises(ValueError, match="'u' is being rendered"):
             made.open(RenderJob(id="u", voice="sine"))
