@@ -16,7 +16,9 @@ _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>[12]\d{3})"
 _WEEKDAYS = {"Mon": "Monday", "Tue": "Tuesday", "Tues": "Tuesday", "Wed": "Wednesday", "Thu": "Thursday"}
 _WEEKDAYS |= {"Thur": "Thursday", "Thurs": "Thursday", "Fri": "Friday", "Sat": "Saturday", "Sun": "Sunday"}
-_CLOCK = r"(?<![\w.:])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:])"
+_HOUR = r"(?<![\w.:])(?P<hour>\d{1,2})"
+_MINUTE = r"(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:])"
+_CLOCK = f"{_HOUR}:{_MINUTE}"
 _HALF = r"\s?(?P<half>[AaPp])\.?[Mm]\b\.?"
 
 
@@ -107,7 +109,7 @@ RULES: tuple[Rule, ...] = (
         lambda match: f"{_month(match)} {year(int(match['year']))}",
     ),
     (re.compile(r"\b(?P<month>Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?=\s|$)"), _month),
-    (re.compile(_CLOCK + _HALF), _time),
+    (re.compile(f"{_HOUR}[:.]{_MINUTE}{_HALF}"), _time),
     (re.compile(rf"{_CLOCK}(?=\s?[-–]\s?\d{{1,2}}(?::\d\d)?{_HALF.replace('?P<half>', '')})"), _bare),
     (re.compile(_CLOCK), _time),
     (re.compile(rf"(?<![\w.:,])(?P<hour>\d{{1,2}}){_HALF}(?!\w)"), _hours),

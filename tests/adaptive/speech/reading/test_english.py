@@ -41,6 +41,7 @@ def test_awkward_forms_are_read_as_expected(reading: EnglishReading) -> None:
         ("No. I won't.", "No. I won't."),
         ("DO NOT PANIC", "DO NOT PANIC"),
         ("don't say 'hello'", "don't say 'hello'"),
+        ("at 7.30 p.m. I ran 7.30 km", "at seven thirty P.M. I ran seven point three zero kilometers"),
         ("at 3pm-5pm", "at three P.M. to five P.M."),
         ("a 3.5-inch, 20th-century disk", "a three point five-inch, twentieth-century disk"),
         (
