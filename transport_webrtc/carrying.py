@@ -29,6 +29,8 @@ RESTING_GAP_S = 1.0
 what a path at 12 kb/s delivers."""
 STOPS_S = 0.3
 """For a player to say where it stopped; one that failed says nothing."""
+BACK = "reconnected"
+"""Why speech goes on."""
 REPORT_S = 0.1
 """Between two reports of the path, at least."""
 
@@ -53,6 +55,7 @@ class Carrying:
         """None while that is open."""
         self.why = "The client has not connected yet."
         self.track: DataTrack | None = None
+        self._kept: DataTrack | None = None
         self._speaker = speaker
         self._wanted = wanted
         self._codecs = codecs
@@ -66,6 +69,8 @@ class Carrying:
         self._leaving: tuple[Place | None, str] | None = None
         """Where the player was last known to be while it is asked where it stopped, and why it was."""
         self._reported_at = float("-inf")
+        self._returning: asyncio.TimerHandle | None = None
+        """Until a player that goes on said where it is."""
 
     def connected(self, *, channels: bool) -> None:
         """The connection stands; `channels`: the client offered data channels."""
@@ -86,20 +91,37 @@ class Carrying:
 
     def opened(self, channel: RTCDataChannel) -> None:
         """The `speech` channel opened. Of several the first counts."""
-        if self._wanted == "audio" or self.track is not None:
+        if self.track is not None or (self._wanted == "audio" and self._kept is None):
             return
-        track = DataTrack(
-            channel,
-            self._speaker.ahead.take,
-            clock=self._clock,
-            plan=self._plan,
-            codecs=self._codecs,
-            on_ack=self._acked,
-        )
+        track, self._kept = self._kept, None
+        if track is None:
+            track = DataTrack(
+                channel,
+                self._speaker.ahead.take,
+                clock=self._clock,
+                plan=self._plan,
+                codecs=self._codecs,
+                on_ack=self._acked,
+            )
+        else:
+            track.move(channel, on_ack=self._acked)
         self.track = self._speaker.ahead.player = track
         channel.on("close", lambda: self._lost("The data track was closed."))
-        if self._connected:
+        if self._connected and self._wanted != "audio":
             self._settle(Carrier.DATA, "The client offers a data track.")
+
+    def keep(self, track: DataTrack) -> None:
+        """The player of an earlier connection goes on where the client offers a data track again."""
+        self._kept = track
+
+    def part(self) -> DataTrack | None:
+        """The connection is gone: the track of a player that may go on over another one."""
+        if self._leaving is not None:
+            self._left()
+        track, self.track, self._kept = self.track or self._kept, None, None
+        if track is not None:
+            track.part()
+        return track
 
     def acknowledged(self, raw: bytes) -> None:
         """A binary message of the `feedback` channel; one that says nothing is dropped."""
@@ -158,8 +180,12 @@ class Carrying:
     def close(self) -> None:
         """Carries nothing any more."""
         self._stop_waiting()
-        if self.track is not None:
-            self.track.close()
+        if self._returning is not None:
+            self._returning.cancel()
+            self._returning = None
+        for track in (self.track, self._kept):
+            if track is not None:
+                track.close()
 
     def _settle(self, carrier: Carrier, why: str) -> None:
         if self._leaving is not None:
@@ -191,6 +217,10 @@ class Carrying:
         self._on_carrier(carrier, before, why)
         if before is None:
             self._speaker.connected()
+            if self.track is None or not self.track.moved:
+                self._speaker.back(BACK)
+            else:
+                self._returning = asyncio.get_running_loop().call_later(STOPS_S, self._returned)
 
     def _lost(self, why: str) -> None:
         """The data track is gone, and does not come back on this connection."""
@@ -199,7 +229,15 @@ class Carrying:
         if self.track is not None:
             self.track.close()
 
+    def _returned(self) -> None:
+        """The player said where it is, or says nothing."""
+        if self._returning is not None and self.track is not None:
+            self._returning.cancel()
+            self._returning = None
+            self._speaker.back(BACK, stopped_at=self.track.where(), kept=True)
+
     def _acked(self) -> None:
+        self._returned()
         if self._leaving is not None and self.track is not None and self.track.where() is not None:
             self._left()
         self._speaker.ahead.follow()

@@ -6,6 +6,7 @@ from typing import Any
 
 from aiortc import RTCDataChannel
 
+from .events import Numbered
 from .inbox import Inbox
 
 REPLACEABLE = frozenset({"progress", "word"})
@@ -33,8 +34,9 @@ class ControlChannel:
         """The network is narrow: only what is needed goes out."""
         channel.on("message", inbox.take)
 
-    def send(self, event: dict[str, Any]) -> None:
-        """Sends an event, unless the channel is closed or full."""
+    def send(self, numbered: Numbered) -> None:
+        """Sends an event with its number, unless the channel is closed or full."""
+        event: dict[str, Any] = {**numbered.event, "number": numbered.number}
         waiting = self._channel.bufferedAmount
         if self._channel.readyState != "open" or waiting > STUCK_BYTES:
             return

@@ -85,6 +85,10 @@ class LabNetwork:
             "flow": {"down": asdict(self._down.flow()), "up": asdict(self._up.flow())},
         }
 
+    def be_like(self, other: "LabNetwork") -> None:
+        """Has the settings of another one from now on."""
+        self._become((other._down.link.settings, other._up.link.settings), None, None)
+
     def watch(self, see: Callable[[bytes, Fate], None]) -> None:
         """Shows `see` every datagram that we send, encrypted as it is, and what becomes of it."""
         self._see = see

@@ -26,7 +26,7 @@ class Events:
     def __init__(self) -> None:
         self._kept: deque[Numbered] = deque(maxlen=KEPT)
         self._number = 0
-        self._sinks: list[Callable[[dict[str, Any]], None]] = []
+        self._sinks: list[Callable[[Numbered], None]] = []
         self._queues: set[asyncio.Queue[Numbered | None]] = set()
         self._closed = False
 
@@ -36,7 +36,7 @@ class Events:
         numbered = Numbered(number=self._number, event=event)
         self._kept.append(numbered)
         for sink in self._sinks:
-            sink(event)
+            sink(numbered)
         for queue in tuple(self._queues):
             if queue.qsize() >= BEHIND:
                 self._queues.discard(queue)
@@ -44,11 +44,14 @@ class Events:
             else:
                 queue.put_nowait(numbered)
 
-    def attach(self, sink: Callable[[dict[str, Any]], None]) -> None:
-        """Calls `sink` with every event kept so far, then with each one as it happens."""
+    def attach(self, sink: Callable[[Numbered], None], *, after: int = 0) -> Callable[[], None]:
+        """Calls `sink` with every event kept behind that number, then with each one as it happens, until what is
+        returned is called."""
         for numbered in self._kept:
-            sink(numbered.event)
+            if numbered.number > after:
+                sink(numbered)
         self._sinks.append(sink)
+        return lambda: self._sinks.remove(sink) if sink in self._sinks else None
 
     @property
     def streams(self) -> int:

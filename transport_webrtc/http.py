@@ -58,23 +58,32 @@ def require_accepts(request: Request, offered: str) -> None:
         raise Refused(406, f"The answer is {offered}; leave Accept out or let it in.")
 
 
+def bearer(request: Request) -> str:
+    """What follows `Authorization: Bearer`; empty where nothing does."""
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    return given.strip() if scheme.lower() == "bearer" else ""
+
+
 def authorised(request: Request, settings: Settings) -> bool:
     """Whether the request bears the token, in constant time; true where none is configured."""
     if settings.token is None:
         return True
-    scheme, _, given = request.headers.get("authorization", "").partition(" ")
-    same = hmac.compare_digest(given.strip().encode("latin-1"), settings.token.get_secret_value().encode())
-    return scheme.lower() == "bearer" and same
+    return hmac.compare_digest(bearer(request).encode("latin-1"), settings.token.get_secret_value().encode())
 
 
 def token_required(settings: Settings) -> Callable[[Request], Awaitable[None]]:
     """A dependency that refuses requests without the token with status 401."""
 
     async def check(request: Request) -> None:
-        if not authorised(request, settings):
-            raise Refused(401, "This server asks for a token: send Authorization: Bearer with it.")
+        require_token(request, settings)
 
     return check
+
+
+def require_token(request: Request, settings: Settings) -> None:
+    """Raises `Refused` with status 401 for a request without the token."""
+    if not authorised(request, settings):
+        raise Refused(401, "This server asks for a token: send Authorization: Bearer with it.")
 
 
 def add_refusals(app: FastAPI) -> None:

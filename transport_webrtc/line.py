@@ -56,6 +56,7 @@ class Line:
         carrier: Wanted,
         codecs: Collection[Codec],
         sent: Sending,
+        after: int,
         clock: Callable[[], float],
         tell: Callable[[str, str | None, dict[str, Any]], None],
         on_connected: Callable[[Line], None],
@@ -63,7 +64,8 @@ class Line:
         name: str,
     ) -> None:
         """`codecs` are those that the client plays on a data track. `on_lost(line, why)` is called once at most, not
-        after `end`. `sent` counts what leaves; `name` is for the log."""
+        after `end`. `sent` counts what leaves; `after` is the number of the last event that the client
+        knows; `name` is for the log."""
         self.network: LabNetwork | None = None
         """The lab's, where the server has a lab and the offer was answered."""
         self.connected = False
@@ -74,7 +76,8 @@ class Line:
         self._name = name
         self._clock = clock
         self._began_at: float | None = None
-        self._ended = False
+        self.ended = False
+        """Nothing passes any more."""
         self._takes = {"red": False, "nack": False}
         self._loop: asyncio.Task[None] | None = None
         self.steering = Steering(controller, apply=self._apply)
@@ -98,7 +101,7 @@ class Line:
             on_out=self._forget_sent,
             name=name,
         )
-        self._channels = Channels(inbox, events, self.carrying, clock=clock)
+        self._channels = Channels(inbox, events, self.carrying, after=after, clock=clock)
         self._peer = Peer(
             self.track,
             ice_servers=settings.ice_servers,
@@ -107,8 +110,8 @@ class Line:
             on_channel=self._channels.offered,
         )
 
-    async def answer(self, offer: Offer) -> str:
-        """The answer to its offer. Raises `Refused`."""
+    async def answer(self, offer: Offer, *, network: LabNetwork | None = None) -> str:
+        """The answer to its offer; the lab's network, where there is one, is like `network`. Raises `Refused`."""
         answer, takes = await self._peer.answer(offer)
         self.facts = self._channels.facts = PathFacts(
             self._peer.sender,
@@ -131,6 +134,8 @@ class Line:
         self.steering.on_carrier(Carrier.AUDIO, **self._takes)
         if self._settings.lab:
             self.network = LabNetwork(self._peer.pc)
+            if network is not None:
+                self.network.be_like(network)
         return answer
 
     def begin(self) -> None:
@@ -150,12 +155,13 @@ class Line:
 
     def end(self) -> None:
         """Nothing passes any more, at once; `close` does the rest."""
-        if self._ended:
+        if self.ended:
             return
-        self._ended = True
+        self.ended = True
         self._watching.close()
         if self._loop is not None:
             self._loop.cancel()
+        self._channels.close()
         self.carrying.close()
 
     async def close(self) -> None:
@@ -172,7 +178,7 @@ class Line:
             self.facts.retransmissions.forget()
 
     def _take(self, ticks: int) -> Block | None:
-        return None if self._ended else self._speaker.take(ticks)
+        return None if self.ended else self._speaker.take(ticks)
 
     async def _run(self) -> None:
         try:
@@ -212,7 +218,7 @@ class Line:
         self._observer.plan_changed(plan)
 
     def _peer_state(self, state: str) -> None:
-        if self._ended:
+        if self.ended:
             return
         if state == "connected" and not self.connected:
             self.connected = True
@@ -222,7 +228,7 @@ class Line:
             self._lose(f"its connection is {state}")
 
     def _lose(self, why: str) -> None:
-        if not self._ended:
+        if not self.ended:
             self._on_lost(self, why)
 
     def _carried(self, carrier: Carrier, before: Carrier | None, why: str) -> None:
@@ -232,7 +238,7 @@ class Line:
             self._tell("switched", None, {"kind": "carrier", "from": before, "to": carrier, "reason": why})
 
     def _hurry(self, at: float) -> None:
-        if not self._ended and self._loop is not None:
+        if not self.ended and self._loop is not None:
             self._step(at)
 
 

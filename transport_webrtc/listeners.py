@@ -41,6 +41,7 @@ class Listeners:
         self._controller = controller
         self._most_connecting = most_connecting or min(max(settings.max_listeners // 4, 4), 16)
         self._by_id: dict[str, Listener] = {}
+        self._most_away = max(settings.max_listeners // 2, 1)
         self.draining = False
         """Nobody new is taken."""
 
@@ -78,7 +79,7 @@ class Listeners:
             raise Refused(400, f"There is no voice '{shorten(voice)}' here; there are: {', '.join(voices)}.")
         if self.draining:
             raise Refused(503, "This server is shutting down; try again in a moment.")
-        if len(self._by_id) >= self._settings.max_listeners:
+        if len(self._by_id) >= self._settings.max_listeners and not self._yield_away():
             most = self._settings.max_listeners
             raise Refused(503, f"This server is full: it takes {most} listeners. Try again later.")
         self._make_room()
@@ -90,7 +91,8 @@ class Listeners:
             carrier=carrier,
             codecs=codecs,
             observer=self._observer,
-            controller=self._controller and self._controller(PROFILES[profile]),
+            controller=self._controller,
+            on_away=self._bound_away,
             on_closed=self._forget,
         )
         self._by_id[listener.id] = listener
@@ -99,6 +101,24 @@ class Listeners:
         except BaseException:
             await listener.close("its offer was not answered")
             raise
+
+    async def take_over(
+        self, token: str, offer: Offer, *, carrier: Wanted, codecs: Collection[Codec], kept: bool, after: int
+    ) -> tuple[Listener, str]:
+        """The listener that the token opens, and the answer to the offer of its new connection: see
+        `Listener.take_over`. Raises `Refused`, with status 404 where it opens none."""
+        now = asyncio.get_running_loop().time()
+        found = [listener for listener in self if listener.resumption.opens(token, now)]
+        if not found or found[0].state == "closed":
+            raise Refused(
+                404,
+                "This token opens nothing: it was used, it expired, or its listener has left. "
+                "POST an offer to /v1/listen without takeover, and say again what is to be heard.",
+            )
+        if self.draining:
+            raise Refused(503, "This server is shutting down; try again in a moment.")
+        answer = await found[0].take_over(token, offer, carrier=carrier, codecs=codecs, kept=kept, after=after)
+        return found[0], answer
 
     async def close(self) -> None:
         """Says goodbye to all of them."""
@@ -114,6 +134,23 @@ class Listeners:
         if oldest.age_s < YIELDS_AFTER_S:
             raise Refused(503, f"{len(connecting)} listeners are connecting at this moment. Try again in a moment.")
         oldest.close_soon("others want to connect, and it has not")
+
+    def _away(self) -> list[Listener]:
+        """Who is away, the longest first."""
+        return sorted((one for one in self if one.state == "away"), key=lambda one: -one.away_s)
+
+    def _yield_away(self) -> bool:
+        """Who has been away for longest makes room for somebody who is here; whether there was anyone."""
+        away = self._away()
+        if away:
+            away[0].close_soon("somebody else wants to hear, and it is away")
+        return bool(away)
+
+    def _bound_away(self, listener: Listener) -> None:
+        """One more is away: beyond half of all listeners the longest away are let go."""
+        away = self._away()
+        for one in away[: max(len(away) - self._most_away, 0)]:
+            one.close_soon("too many are away")
 
     def _forget(self, listener: Listener) -> None:
         self._by_id.pop(listener.id, None)

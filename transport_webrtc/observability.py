@@ -62,6 +62,7 @@ class Metrics:
         )
         reports = Counter("network_reports", "Reports of the path, by where they came from.", ["source"], **options)
         self._reports = {source: reports.labels(source) for source in Source}
+        self._takeovers = Counter("takeovers", "Listeners that went on over another connection.", **options)
         self._gone: Tally[str] = Tally()
         self.registry.register(_Present(renderer, listeners, self._gone))
 
@@ -89,6 +90,10 @@ class Metrics:
             self._utterances.labels(name).inc()
         elif name == "error":
             self._refused.labels(event["status"]).inc()
+
+    def taken_over(self) -> None:
+        """A listener hears over another connection."""
+        self._takeovers.inc()
 
     def forget(self, listener: str, sent: Sending) -> None:
         """The listener is gone, and what it waited for with it."""

@@ -23,5 +23,8 @@ class Observer(Protocol):
     def round_trip(self, seconds: float) -> None:
         """One was measured."""
 
+    def taken_over(self) -> None:
+        """A listener that was away, or believed to be there, hears again over another connection."""
+
     def forget(self, listener: str, sent: Sending) -> None:
         """The listener is gone; `sent` is what it was sent."""

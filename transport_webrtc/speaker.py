@@ -158,14 +158,14 @@ class Speaker:
         if (sounding := self.ahead.sounding) is not None and sounding.started:
             self._tell("paused", sounding, {"reason": reason})
 
-    def back(self, reason: str, *, stopped_at: Place | None = None) -> None:
+    def back(self, reason: str, *, stopped_at: Place | None = None, kept: bool = False) -> None:
         """Ends `away`: each utterance goes on by its `keep`. `stopped_at`: where a player of the data track is; one
-        that plays goes on there, one that ran out at the word. Without it, it goes on where it was last known."""
+        that plays goes on there, by itself if what it has is `kept`; one that ran out at the word. Else as known."""
         if not self._away:
             return
         self._away = False
         self.live.go_on()
-        self.ahead.take_up(stopped_at)
+        self.ahead.take_up(stopped_at, kept=kept)
         if (sounding := self.ahead.sounding) is not None and sounding.started:
             self._tell("resumed", sounding, {"reason": reason})
         self._wake_carrier()

@@ -15,6 +15,8 @@ class Playhead:
         self.wanted = 0
         """Everything before has arrived."""
         self.state = PlayerState.EMPTY
+        self.doubtful = False
+        """The path is gone: what is not known to have arrived is not taken to be played, until the player says so."""
         self._line = line
         self._played = 0
         self._said_at = float("-inf")
@@ -27,6 +29,7 @@ class Playhead:
         if self._said_ms is not None and (said_ms - self._said_ms) % CLOCK_MS > CLOCK_MS / 2:
             return False
         self._said_at, self._said_ms, self.state = at, said_ms, ack.state
+        self.doubtful = False
         played = self._line.find(ack.played_utterance, ack.played)
         wanted = self._line.find(ack.wanted_utterance, ack.wanted)
         self._played = max(self._played, played or 0)
@@ -35,9 +38,10 @@ class Playhead:
         return True
 
     def place(self, now: float, end: int) -> int:
-        """What sounds now; never beyond `end`, where what was sent ends."""
+        """What sounds now; never beyond `end`, where what was sent ends; where the path is gone, what arrived."""
         if self.state is not PlayerState.PLAYING:
             return self._played
+        end = min(end, self.wanted) if self.doubtful else end
         return max(self._played, min(self._played + round((now - self._said_at) * TICK_RATE), end))
 
     def past(self, place: int) -> bool:

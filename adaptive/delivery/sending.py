@@ -39,6 +39,7 @@ class Sending:
     def move(self) -> None:
         """Another path: everything on its way is lost, and nothing is known."""
         self.stock.repair.lose(self.sent.lose_all())
+        self.stock.playhead.doubtful = True
         self.pacing = Pacing()
 
     def flush_message(self) -> bytes:

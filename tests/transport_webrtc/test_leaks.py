@@ -28,6 +28,7 @@ async def cycle(server, ear) -> None:
     await one.connect()
     one.send({"say": "Hi.", "id": "a"})
     await one.told("finished", id="a")
+    await server.client.delete(one.location)
     await one.close()
     await server.until(lambda: len(server.listeners) == 0)
 

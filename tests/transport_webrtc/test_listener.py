@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
+
+from adaptive.control.profiles import PROFILES
 
 RATE = 48_000
 
@@ -111,7 +114,7 @@ async def test_events_over_http_are_those_of_the_channel_and_can_be_taken_up_aga
     await one.told("finished", id="a")
     events = f"{one.location}/events"
     told = await read_events(server.client, events, len(one.events), **{"Last-Event-ID": "0"})
-    assert [event for _, event in told] == one.events
+    assert [{**event, "number": number} for number, event in told] == one.events
     assert [number for number, _ in told] == list(range(1, len(one.events) + 1))
     again = await read_events(server.client, events, 1, **{"Last-Event-ID": str(len(told) - 1)})
     assert again == told[-1:]
@@ -141,18 +144,30 @@ async def test_an_event_stream_ends_with_its_listener(server, ear) -> None:
         await reading
 
 
-async def test_one_that_leaves_without_a_word_is_forgotten(server, ear) -> None:
+@pytest.fixture
+def short_lived(monkeypatch) -> None:
+    """Who is away may come back for a second."""
+    brief = {name: replace(profile, token_life_s=1.0) for name, profile in PROFILES.items()}
+    monkeypatch.setattr("transport_webrtc.listeners.PROFILES", brief)
+
+
+def states(server) -> list[str]:
+    return [listener.state for listener in server.listeners]
+
+
+async def test_one_that_leaves_without_a_word_is_away_and_then_forgotten(server, ear, short_lived) -> None:
     one, other = ear(server), ear(server)
     await one.connect()
     await other.connect()
     assert len(server.listeners) == 2
     other.send({"say": "I go on and on and on.", "id": "o"})
     await one.close()
-    await server.until(lambda: len(server.listeners) == 1)
+    await server.until(lambda: sorted(states(server)) == ["away", "connected"])
+    await server.until(lambda: states(server) == ["connected"])
     await other.told("finished", id="o")
 
 
-async def test_one_that_vanishes_is_cleaned_up(serve, ear, monkeypatch) -> None:
+async def test_one_that_vanishes_is_cleaned_up(serve, ear, monkeypatch, short_lived) -> None:
     """The path swallows everything both ways: no goodbye reaches the server."""
     monkeypatch.setattr("transport_webrtc.line.VANISHED_S", 1.5)
     server = await serve(lab=True)
@@ -162,7 +177,8 @@ async def test_one_that_vanishes_is_cleaned_up(serve, ear, monkeypatch) -> None:
     gone = await server.client.put(f"{one.location}/network", json={"down": {"loss": 1}, "up": {"loss": 1}})
     assert gone.status_code == 200
     await asyncio.sleep(1)
-    assert len(server.listeners) == 1
+    assert states(server) == ["connected"]
+    await server.until(lambda: states(server) == ["away"], seconds=5)
     await server.until(lambda: len(server.listeners) == 0, seconds=5)
 
 

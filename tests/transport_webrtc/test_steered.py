@@ -6,6 +6,7 @@ import pytest
 
 from transport_webrtc.client import Client
 from transport_webrtc.control_channel import THIN_GAP_S, ControlChannel
+from transport_webrtc.events import Numbered
 from transport_webrtc.inbox import Inbox, TokenBucket
 from transport_webrtc.messages import Limits
 
@@ -63,8 +64,8 @@ def test_events_leave_room_for_speech() -> None:
         channel.sent.clear()
         for step in range(40):
             now[0] += 0.25
-            control.send({"event": "word" if step % 2 else "progress"})
-        control.send({"event": "finished"})
+            control.send(Numbered(number=1, event={"event": "word" if step % 2 else "progress"}))
+        control.send(Numbered(number=1, event={"event": "finished"}))
         return channel.sent
 
     assert len(ten_seconds()) == 41

@@ -56,6 +56,8 @@ class DataTrack:
         self._codecs = codecs
         self._on_ack = on_ack
         self._encoder = CarriedEncoder(Setting(), complexity=COMPLEXITY)
+        self.moved = False
+        """It goes on from an earlier connection."""
         self._number: int | None = None
         """Of the stretch that is being encoded."""
         self._timer: asyncio.TimerHandle | None = None
@@ -132,11 +134,20 @@ class DataTrack:
 
     def close(self) -> None:
         """Sends nothing any more."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._stop()
         self._encoder.close()
         self._channel.remove_all_listeners()
+
+    def part(self) -> None:
+        """The connection is gone, and the player plays on what it has."""
+        self._stop()
+        self._channel.remove_all_listeners()
+        self.delivery.moved(self._clock())
+
+    def move(self, channel: RTCDataChannel, *, on_ack: Callable[[], None]) -> None:
+        """The same player has another connection: what it lacks goes again, and nothing twice."""
+        self._channel, self._on_ack, self.moved = channel, on_ack, True
+        self._pump()
 
     def _pump(self) -> None:
         """Sends what is due, takes what there is room for, and comes back when there will be more."""
@@ -186,6 +197,11 @@ class DataTrack:
     def _timed(self) -> None:
         self._timer = None
         self._pump()
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 def _ms(seconds: float | None) -> float | None:

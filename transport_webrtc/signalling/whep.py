@@ -2,14 +2,15 @@
 
 import time
 from collections.abc import Sequence
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from adaptive.control.plan import Codec
 
 from ..carrying import Wanted
-from ..http import authorised, read_body, require_accepts, require_type, token_required
+from ..http import authorised, bearer, read_body, require_accepts, require_token, require_type, token_required
 from ..listener import Listener
 from ..listeners import Listeners
 from ..messages import Refused
@@ -18,14 +19,18 @@ from . import sdp
 
 SDP = "application/sdp"
 FRAGMENT = "application/trickle-ice-sdpfrag"
-EXPOSED = "Location, ETag, Link"
+TOKEN, TOKEN_LIFE = "Legato-Resume-Token", "Legato-Resume-Seconds"
+"""Headers of an answer: what opens a takeover, and for how long after the listener went away. WHEP players know neither
+and need not."""
+EXPOSED = f"Location, ETag, Link, {TOKEN}, {TOKEN_LIFE}"
 CARRIERS: tuple[Wanted, ...] = ("auto", "data", "audio")
+PLAYERS = ("fresh", "kept")
 FORMATS = tuple(str(codec) for codec in Codec)
 
 
 def etag_of(listener: Listener) -> str:
-    """Names the ICE session, which lives as long as its listener."""
-    return f'"{listener.id[:16]}"'
+    """Names the ICE session, which lives as long as its connection."""
+    return f'"{listener.session}"'
 
 
 def links(servers: Sequence[IceServer], now: float) -> str | None:
@@ -63,17 +68,26 @@ def whep_router(settings: Settings, listeners: Listeners) -> APIRouter:
         """What can be done with a listener."""
         return Response(None, 204, {"Allow": "OPTIONS, GET, PATCH, DELETE", "Accept-Patch": FRAGMENT})
 
-    @router.post("", dependencies=guarded)
+    @router.post("")
     async def welcome(
         request: Request,
         voice: str | None = None,
         profile: str | None = None,
         carrier: str = "auto",
         formats: str = ",".join(FORMATS),
+        takeover: bool = False,
+        player: str = "fresh",
+        after: Annotated[int, Query(ge=0)] = 0,
     ) -> Response:
-        """An offer (application/sdp) in, an answer out, with the new listener's address in `Location`."""
+        """An offer (application/sdp) in, an answer out, with the new listener's address in `Location`. With
+        `takeover=1` and a listener's resume token as the bearer, that listener goes on over this connection: `player`
+        is `kept` where what was sent ahead is still played, `after` the number of the last event that was told."""
+        if not takeover:
+            require_token(request, settings)
         require_type(request, SDP)
         require_accepts(request, SDP)
+        if player not in PLAYERS:
+            raise Refused(400, f"player is {' or '.join(PLAYERS)}, not {player[:20]!r}.")
         if carrier not in CARRIERS:
             raise Refused(400, f"There is no carrier {carrier[:20]!r} here; there are: {', '.join(CARRIERS)}.")
         wanted = next(name for name in CARRIERS if name == carrier)
@@ -81,9 +95,23 @@ def whep_router(settings: Settings, listeners: Listeners) -> APIRouter:
             raise Refused(400, f"formats has a name that is not known; there are: {', '.join(FORMATS)}.")
         codecs = [codec for codec in Codec if str(codec) in formats.split(",")]
         offer = sdp.parse_offer(sdp.read(await read_body(request, settings.max_sdp_bytes), "offer"))
-        listener, answer = await listeners.welcome(offer, voice=voice, profile=profile, carrier=wanted, codecs=codecs)
-        # Relative to the request's own address (RFC 9110 section 10.2.2), so that no proxy needs to rewrite it.
-        headers = {"Location": f"listen/{listener.id}", "ETag": etag_of(listener), "Cache-Control": "no-store"}
+        if takeover:
+            kept = player == "kept"
+            listener, answer = await listeners.take_over(
+                bearer(request), offer, carrier=wanted, codecs=codecs, kept=kept, after=after
+            )
+        else:
+            listener, answer = await listeners.welcome(
+                offer, voice=voice, profile=profile, carrier=wanted, codecs=codecs
+            )
+        headers = {
+            # Relative to the request's own address (RFC 9110 section 10.2.2), so that no proxy needs to rewrite it.
+            "Location": f"listen/{listener.id}",
+            "ETag": etag_of(listener),
+            "Cache-Control": "no-store",
+            TOKEN: listener.resumption.hand_out(),
+            TOKEN_LIFE: f"{listener.resumption.life_s:.0f}",
+        }
         return Response(answer, 201, {**common(), **headers}, media_type=SDP)
 
     @router.patch("/{listener_id}", dependencies=guarded)

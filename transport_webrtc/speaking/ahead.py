@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from adaptive.speech.voice import Samples
@@ -203,15 +203,21 @@ class Ahead:
         if again:
             self._turns.put_back(again)
 
-    def take_up(self, stopped_at: Place | None) -> None:
+    def take_up(self, stopped_at: Place | None, *, kept: bool = False) -> None:
         """Nothing that was sent arrives any more: all goes on where the player is, or at the word of it where it ran
-        out amid an utterance."""
-        if not self._stretches:
+        out amid an utterance. `kept`: what it lacks is sent again, so one that plays goes on by itself."""
+        if not self._stretches or (kept and (stopped_at is None or stopped_at.moving)):
             return
         self.recall(stopped_at)
         current = self._turns.current
         if current is not None and stopped_at is not None and not stopped_at.moving:
             current.rewind(current.reached)
+
+    def lose_player(self) -> None:
+        """Whoever hears next has nothing of what was sent."""
+        place = None if self.player is None else self.player.where()
+        self.take_up(None if place is None else replace(place, moving=False))
+        self.player, self.stopped = None, False
 
     def make_way(self) -> None:
         """What waits for its time does not hold up what may sound now."""
