@@ -12,7 +12,7 @@ from .transmissions import Kept, Transmissions
 from .wire import HEADER_BYTES, LENGTH_BYTES, Flush, SpeechMessage
 
 FULL_S = 0.05
-"""A message that is not full waits so long for more, where the listener is ahead."""
+"""A message that is not full waits so long for more, where the listener is ahead or the path is full anyway."""
 COPY_BYTES = 1000
 """On their way beyond the window: copies of the first 140 ms of speech."""
 
@@ -103,7 +103,7 @@ class Sending:
             return None
         ahead = stock.sent_ahead(now)
         count, whole = stock.bundle(self.bundle(now))
-        if not whole and ahead > START_TICKS:
+        if not whole and (ahead > START_TICKS or self.pacing.congested):
             self.waits_since = now if self.waits_since is None else self.waits_since
             if now < self.waits_since + FULL_S:
                 return None
