@@ -85,3 +85,18 @@ def test_speech_ends_a_probe() -> None:
     probing.forget()
     assert not probing.answered(0.1, largest=7, arrival=0)
     assert probing.ask(5.0, 8) == SMALL_BYTES
+
+
+def test_an_answer_that_comes_late_counts_and_is_waited_for_longer() -> None:
+    probing = Probing()
+    for number, size in ((1, SMALL_BYTES), (2, LARGE_BYTES)):
+        at = number / 2
+        assert probing.ask(at, number) == size
+        if size == SMALL_BYTES:
+            probing.answered(at + 0.1, largest=number, arrival=round((at + 0.05) * 1000))
+    assert probing.next_time() == 2.5
+    assert probing.ask(2.5, 3) == SMALL_BYTES
+    assert probing.next_time() == 5.5
+    assert probing.answered(3.0, largest=2, arrival=2950)
+    assert probing.rate == pytest.approx(4800 / 1.9, rel=0.01), "it stood in a queue: that is no wide path"
+    assert probing.waits_s(3.0) == 0.5
