@@ -74,7 +74,9 @@ async def hear(renderer: "Renderer", text: str, *, id: str, voice: str, tier: st
     return hearing
 
 
-async def measure(texts: list[str], *, voice: str, tier: str | None, concurrency: int, threads: int) -> dict[str, Any]:
+async def measure(
+    texts: list[str], *, voice: str, tier: str | None, concurrency: int, threads: int, workers: int = 1
+) -> dict[str, Any]:
     """The figures for `texts`. Raises WorkerFailed where a worker cannot start."""
     from adaptive.speech.cache import CacheSettings
     from adaptive.speech.workers import WorkerRenderer
@@ -85,7 +87,7 @@ async def measure(texts: list[str], *, voice: str, tier: str | None, concurrency
         "cache": CacheSettings(memory_bytes=0),
         "on_progress": _say_progress,
     }
-    streaming, whole = WorkerRenderer(1, **settings), WorkerRenderer(1, **settings, stream=WHOLE)
+    streaming, whole = WorkerRenderer(workers, **settings), WorkerRenderer(workers, **settings, stream=WHOLE)
     heard: dict[str, list[Hearing]] = {"streaming": [], "whole": []}
     try:
         await streaming.start()
@@ -109,6 +111,7 @@ async def measure(texts: list[str], *, voice: str, tier: str | None, concurrency
         "tier": tier,
         "concurrency": concurrency,
         "threads": threads,
+        "workers": workers,
     }
 
 
@@ -177,7 +180,8 @@ def register(app: typer.Typer) -> None:
             typer.Option(exists=True, dir_okay=False, help="File with one text a line. [made up, of 100 characters]"),
         ] = None,
         n: Annotated[int | None, typer.Option(min=1, help="How many texts are spoken. [40, or the whole file]")] = None,
-        threads: Annotated[int, typer.Option(min=1, help="Threads that the render worker computes with.")] = 1,
+        threads: Annotated[int, typer.Option(min=1, help="Threads that a render worker computes with.")] = 1,
+        workers: Annotated[int, typer.Option(min=1, help="Render workers, as legato serve --workers has them.")] = 1,
         out: Annotated[Path | None, typer.Option(file_okay=False, help=OUT)] = None,
         as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
     ) -> None:
@@ -196,7 +200,9 @@ def register(app: typer.Typer) -> None:
         if not chosen:
             raise typer.BadParameter(f"{texts} holds no text.")
         try:
-            figures = asyncio.run(measure(chosen, voice=voice, tier=tier, concurrency=concurrency, threads=threads))
+            figures = asyncio.run(
+                measure(chosen, voice=voice, tier=tier, concurrency=concurrency, threads=threads, workers=workers)
+            )
         except WorkerFailed as error:
             typer.echo(str(error), err=True)
             raise typer.Exit(1) from error

@@ -35,6 +35,8 @@ class HeartSound:
         the free part, [601, frames] each, and the pitch in Hz, [frames]."""
         self._harmonic, self._turn, self._noise, self._free, self._phase, pitch = outputs
         self._seed = seed
+        self._drawn: dict[int, Floats] = {}
+        """Noise of the blocks that were asked for last."""
         self.frames = len(pitch)
         self._pitch = _by_sample(pitch)
         turns = np.cumsum(np.maximum(self._pitch, np.float32(VOICED_HZ)), dtype=np.float64) / SR
@@ -63,12 +65,15 @@ class HeartSound:
     def noise(self, start: int, stop: int) -> Spectra:
         """Complex standard normal noise of these frames, [frames, 601]: the same whichever frames are asked for."""
         blocks = range(start // NOISE_BLOCK, (stop - 1) // NOISE_BLOCK + 1)
-        drawn = [
-            np.random.default_rng(seed_words(self._seed, block)).standard_normal((NOISE_BLOCK, 2 * BINS), np.float32)
-            for block in blocks
-        ]
+        # Short chunks ask for the same block several times, and drawing it is a third of what they cost.
+        self._drawn = {block: self._drawn[block] if block in self._drawn else self._draw(block) for block in blocks}
         first = start - blocks.start * NOISE_BLOCK
-        return np.concatenate(drawn).view(np.complex64)[first : first + stop - start]
+        drawn = np.concatenate(list(self._drawn.values()))
+        return drawn.view(np.complex64)[first : first + stop - start]
+
+    def _draw(self, block: int) -> Floats:
+        random = np.random.default_rng(seed_words(self._seed, block))
+        return random.standard_normal((NOISE_BLOCK, 2 * BINS), np.float32)
 
     def _spectra(self, start: int, stop: int) -> Spectra:
         """[frames, 601] of the frames `start` to `stop`."""
