@@ -52,6 +52,7 @@ class Turn:
     port: int
     tls_port: int
     pem: Path
+    secret: str = SECRET
 
     def url(self, way: str) -> str:
         """`way`: udp, tcp or tls."""
