@@ -20,6 +20,7 @@ RUN legato voices --build
 
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
-  CMD python -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8080/healthz', timeout=2)"
+  CMD python -c "import os, ssl, urllib.request as r; \
+    r.urlopen(('https' if os.environ.get('LEGATO_TLS') else 'http') + '://127.0.0.1:8080/healthz', timeout=2, context=ssl._create_unverified_context())"
 ENTRYPOINT ["legato"]
 CMD ["serve"]
