@@ -17,6 +17,8 @@ async def test_the_server_cleans_up_in_its_time(
     one = ear(server)
     await one.connect()
     await server.until(lambda: one.pings > 0)
+    (listener,) = server.listeners
+    listener.resumption.life_s = 1.0
     other = ear(server)
     await other.connect()
     cut = await server.client.put(f"{one.location}/network", json={way: {"loss": 1} for way in dead})
@@ -25,6 +27,8 @@ async def test_the_server_cleans_up_in_its_time(
     said = await server.client.post(f"{one.location}/speak", json={"say": "m" * 100, "id": "a"})
     assert said.status_code == 202, "HTTP knows nothing of it"
     assert (await server.client.post(f"{one.location}/control", json={"stop": True})).status_code == 200
+    await server.until(lambda: listener.state != "connected", 10)
+    assert (await server.client.get(one.location)).status_code == 200, "it may still come back"
     await server.until(lambda: len(server.listeners) == 1, 10)
     assert (await server.client.get(one.location)).status_code == 404
     assert (await other.snapshot())["state"] == "connected"
