@@ -98,6 +98,8 @@ class Ahead(Reporting):
         self._arrival = self._began = 0.0
         self._utterance, self._got = 0, 0
         self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
+        """When the timer ends; uvloop's own tell that by another clock."""
         self._told = float("-inf")
         self._clock = asyncio.get_running_loop().time
         speech = self._connection.createDataChannel("speech", ordered=False, maxRetransmits=0)
@@ -130,11 +132,12 @@ class Ahead(Reporting):
         self._again(max(0.0, self._told + NEWS_S - now))
 
     def _again(self, wait_s: float) -> None:
-        now = self._clock()
+        due = self._clock() + wait_s
         if self._timer is not None:
-            if self._timer.when() <= now + wait_s:
+            if self._due <= due:
                 return
             self._timer.cancel()
+        self._due = due
         self._timer = asyncio.get_running_loop().call_later(wait_s, self._tell)
 
     def _tell(self) -> None:
