@@ -31,6 +31,8 @@ STOPS_S = 0.3
 """For a player to say where it stopped; one that failed says nothing."""
 BACK = "reconnected"
 """Why speech goes on."""
+OUTAGE = "outage"
+"""Why nobody hears what is said."""
 REPORT_S = 0.1
 """Between two reports of the path, at least."""
 
@@ -68,6 +70,8 @@ class Carrying:
         self._timer: asyncio.TimerHandle | None = None
         self._leaving: tuple[Place | None, str] | None = None
         """Where the player was last known to be while it is asked where it stopped, and why it was."""
+        self._ran_out_at: Place | None = None
+        """Where the player was last known to be when the network went away for longer than its lead."""
         self._reported_at = float("-inf")
         self._returning: asyncio.TimerHandle | None = None
         """Until a player that goes on said where it is."""
@@ -145,6 +149,15 @@ class Carrying:
         if self.track is not None:
             self.track.delivery.expect_loss(loss)
 
+    def look(self, now: float) -> None:
+        """A few times a second: where the network went away for longer than the lead, speech is held, and goes on by
+        its `keep` where the player says it stopped. What was sent would sound first, in the midst of a word."""
+        on = self.carrier is Carrier.DATA and self._leaving is None and self._ran_out_at is None
+        if on and self.track is not None and self.track.delivery.ran_out(now) and self.track.where() is not None:
+            log.info("The data track is out of reach.")
+            self._ran_out_at = self.track.stop()
+            self._speaker.away(OUTAGE)
+
     def apply(self, plan: Plan) -> None:
         """The plan under which the next frame is encoded."""
         self._plan = plan
@@ -212,6 +225,9 @@ class Carrying:
             self._change(Carrier.AUDIO, why, stopped_at=self.track.where() or last)
 
     def _change(self, carrier: Carrier, why: str, *, stopped_at: Place | None = None) -> None:
+        ran_out_at, self._ran_out_at = self._ran_out_at, None
+        if ran_out_at is not None:
+            self._speaker.back(OUTAGE, stopped_at=stopped_at or ran_out_at)
         before, self.carrier, self.why = self.carrier, carrier, why
         self._speaker.carry_ahead(carrier is Carrier.DATA, stopped_at=stopped_at)
         self._on_carrier(carrier, before, why)
@@ -240,6 +256,9 @@ class Carrying:
         self._returned()
         if self._leaving is not None and self.track is not None and self.track.where() is not None:
             self._left()
+        if self._ran_out_at is not None and self.track is not None and (stopped_at := self.track.where()) is not None:
+            self._ran_out_at = None
+            self._speaker.back(OUTAGE, stopped_at=stopped_at)
         self._speaker.ahead.follow()
         now = self._clock()
         if self.carrier is not Carrier.DATA or self.track is None or now - self._reported_at < REPORT_S:

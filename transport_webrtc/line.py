@@ -196,6 +196,7 @@ class Line:
         narrow = _narrow(plan) or self.carrying.slow
         self._peer.narrow(narrow)
         self.track.apply(self._watching.plan(self.carrying.audio_plan(plan, narrow=narrow)))
+        self.carrying.look(now)
         if (loss := self.steering.loss) is not None:
             self.carrying.expect_loss(loss)
         if self.facts is not None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from adaptive.control.plan import Plan
 
+from .carrying import OUTAGE
 from .feedback.outage import ASK_S, Outage
 from .speaker import Speaker
 
@@ -14,7 +15,6 @@ log = logging.getLogger(__name__)
 
 PROBE_S = 0.2
 """Between packets of silence by which the way back is found."""
-WHY = "outage"
 
 
 class Watching:
@@ -66,7 +66,7 @@ class Watching:
             self._outage.sign(now)
             log.info("Listener %s… is heard of again after %.1f s.", self._name, now - since)
             self._speaker.arrived(self._arrived_until(since), watched=self._outage.watched)
-            self._speaker.back(WHY)
+            self._speaker.back(OUTAGE)
             self._arm()
 
     def close(self) -> None:
@@ -81,7 +81,7 @@ class Watching:
         now = self._clock()
         if self._matters() and self._outage.ask(now):
             log.info("Listener %s… is out of reach.", self._name)
-            self._speaker.away(WHY)
+            self._speaker.away(OUTAGE)
             self._on_out()
         else:
             self._arm()

@@ -17,6 +17,8 @@ SLOW_S = 0.35
 """Without an answer to a message sent while nothing else was on its way: the path is narrow, or there is none."""
 BACKLOG_BYTES, BACKLOG_S = 2500, 0.01
 """In the channel's queue above which nothing is due, and when to look again."""
+SILENT_S = 0.5
+"""An acknowledgement comes every 100 to 200 ms from a player that plays or ran out."""
 AT_ONCE = 16
 """Messages, so that other listeners have their turn."""
 MEMORY_BYTES = 1_000_000
@@ -208,6 +210,11 @@ class Delivery:
         if place is None or self.played is None:
             return self.played
         return Played(utterance=place[0], position=place[1], at=now)
+
+    def ran_out(self, now: float) -> bool:
+        """The path has been silent for `SILENT_S`, and the player must have run out amid an utterance."""
+        playhead, end = self._sending.stock.playhead, self._sending.stock.sent_end
+        return self._flush_at is None and playhead.ran_out(now, end, max(SILENT_S, 3 * (self.rtt_s or 0.0)))
 
     def client_ms(self, at: float) -> int | None:
         """The client's clock, ms modulo 2^32, at `at` monotonic seconds; None before the first acknowledgement."""

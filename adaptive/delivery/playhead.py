@@ -44,6 +44,12 @@ class Playhead:
         end = min(end, self.wanted) if self.doubtful else end
         return max(self._played, min(self._played + round((now - self._said_at) * TICK_RATE), end))
 
+    def ran_out(self, now: float, end: int, silent_s: float) -> bool:
+        """It was playing, said nothing for so long, and must have played all that it said it had, but for what was sent
+        up to `end`."""
+        amid = self.state in (PlayerState.PLAYING, PlayerState.STARVED) and self._played > 0
+        return amid and now - self._said_at >= silent_s and self.wanted < end and self.place(now, end) >= self.wanted
+
     def past(self, place: int) -> bool:
         """The player said that it has played beyond a place."""
         return place <= self._played

@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+import random
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 
 import pytest
 
+from adaptive.control.profiles import PROFILES
 from adaptive.delivery import Ack, Flush, PlayerState, SpeechMessage
 from adaptive.delivery.wire import unpack
 from transport_webrtc import carrying
+from transport_webrtc.messages import SayMessage, VerbMessage
 
 TICK_S = 0.01
 START = 2880
@@ -282,6 +285,48 @@ async def test_interrupting_is_silence_and_nothing_older_follows(server, listen)
     assert (await one.snapshot())["delivery"]["epoch"] == player.epoch
 
 
+async def interrupt(server, listen, seed):
+    """Ten interrupts at random places; the player, when each was asked for, and what was sent behind each."""
+    one, player = await listen(server)
+    listener = server.listeners.get(one.location.rsplit("/", 1)[1])
+    await server.until(lambda: listener.carrying.track is not None)
+    channel, sent, dice = listener.carrying.track._channel, [], random.Random(seed)
+    send = channel.send
+
+    def seen(message):
+        sent.append(unpack(message).epoch)
+        send(message)
+
+    channel.send = seen
+    listener.say(SayMessage(say=LONG, id="0"))
+    cuts = []
+    for number in range(1, 11):
+        heard = player.heard()
+        await server.until(lambda heard=heard: player.heard() > heard)
+        await asyncio.sleep(dice.uniform(0.03, 0.45))
+        cuts.append((time.monotonic(), player.epoch, len(sent)))
+        if dice.random() < 0.5:
+            listener.do(VerbMessage(verb="stop"))
+        listener.say(SayMessage(say=LONG, id=str(number), interrupt=True))
+    await server.until(lambda: player.flushed_at[-1] > cuts[-1][0] and player.state is PlayerState.PLAYING)
+    return player, cuts, sent
+
+
+@pytest.mark.parametrize("seeds", [[0], pytest.param(range(1, 6), marks=pytest.mark.long)], ids=["10", "50"])
+async def test_interrupts_are_silence_at_once_and_nothing_older_leaves_or_is_played(server, listen, seeds):
+    delays = []
+    for seed in seeds:
+        player, cuts, sent = await interrupt(server, listen, seed)
+        for at, epoch, index in cuts:
+            assert sent[index:]
+            assert all((this - epoch) % 0x10000 >= 1 for this in sent[index:]), "an older epoch left"
+            delays.append(min(moment - at for moment in player.flushed_at if moment > at))
+        assert not player.stale, "an older epoch arrived after a newer one"
+    assert len(delays) == 10 * len(seeds)
+    assert median(delays) < 0.03
+    assert sorted(delays)[-max(1, len(delays) // 10)] < 0.1, "on a machine that may be busy"
+
+
 async def test_stopping_drops_what_was_sent_and_what_waits(server, listen):
     one, player = await listen(server)
     for name in "abc":
@@ -476,3 +521,28 @@ async def test_a_client_without_opus_gets_what_it_plays(server, listen):
     finished = await one.told("finished", id="a")
     assert {len(frame) for frame, _ in player.stretches[1].frames.values()} == {480}, "10 ms at 24 kHz"
     assert whole(player.heard(), finished["ticks"])
+
+
+async def test_an_outage_longer_than_the_lead_is_taken_up_at_the_word(serve, listen, monkeypatch):
+    short = {**PROFILES, "navigation": replace(PROFILES["navigation"], lead_s=0.8)}
+    monkeypatch.setattr("transport_webrtc.speaking.admission.PROFILES", short)
+    server = await serve(lab=True)
+    one, player = await listen(server)
+    await server.client.put(f"{one.location}/network", json={"down": {"delay_ms": 30}, "up": {"delay_ms": 30}})
+    one.send({"say": LONG, "id": "a", "profile": "navigation"})
+    await played(player, 24_000)
+    await server.client.put(f"{one.location}/network", json={"down": {"loss": 1}, "up": {"loss": 1}})
+    await asyncio.sleep(2.0)
+    stopped = player.heard(1)
+    await server.client.put(f"{one.location}/network", json={"down": {"loss": 0}, "up": {"loss": 0}})
+    back = time.monotonic()
+    finished = await one.told("finished", id="a")
+    assert player.heard(1) == stopped, "nothing that was sent before"
+    words = [word for event in one.events if event["event"] == "marks" for word in event["words"]]
+    start = next((word["start"] for word in words if word["start"] <= stopped < word["end"]), stopped)
+    assert whole(player.heard() - stopped, finished["ticks"] - start)
+    again = max(number for number, stretch in player.stretches.items() if stretch.played)
+    assert player.when(again, 1) - back < 1.0, "the flush arrives, its answer, the first frames"
+    names = [(e["event"], e.get("reason")) for e in one.events if e["event"] in ("paused", "resumed")]
+    assert names == [("paused", "outage"), ("resumed", "outage")]
+    assert [event["text"] for event in one.events if event["event"] == "word"] == LONG.split()

@@ -52,7 +52,7 @@ class PathFacts:
         self.wide = TransportWide(
             sender, element=element, clock=clock, on_feedback=self._wide_feedback, on_repeat=on_repeat
         )
-        self.retransmissions = Retransmissions(sender, clock=clock, rtt_s=self.rtt_s)
+        self.retransmissions = Retransmissions(sender, clock=clock, rtt_s=self.rtt_s, newest=lambda: self.wide.newest)
         self._overhead = overhead
         self._clock = clock
         self._sent_rate = sent_rate

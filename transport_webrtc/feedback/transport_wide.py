@@ -45,8 +45,8 @@ class TransportWide:
         self._on_repeat = on_repeat
         self._overhead: int | None = None
         self._next = 0
-        self._newest: int | None = None
-        """RTP sequence number."""
+        self.newest: int | None = None
+        """RTP sequence number of the last packet that left for the first time."""
         self._ahead = 0
         """From an RTP sequence number to that of the transport."""
         self.broken = 0
@@ -61,9 +61,9 @@ class TransportWide:
         if self._overhead is None:
             self._overhead = IP_UDP_BYTES + aiortc_private.srtp_tag_bytes(self._sender)
         sequence = data[2] << 8 | data[3]
-        again = self._newest is not None and (self._newest - sequence & 0xFFFF) < 0x8000
+        again = self.newest is not None and (self.newest - sequence & 0xFFFF) < 0x8000
         if not again:
-            self._newest = sequence
+            self.newest = sequence
             self._ahead = self._next - sequence
             self._next += 1
         number = sequence + self._ahead & 0xFFFF

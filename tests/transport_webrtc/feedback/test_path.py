@@ -245,7 +245,7 @@ async def test_requests_are_answered_within_bounds(sender) -> None:
         let_through.append(sequence_number)
 
     sender._retransmit = send_again
-    again = Retransmissions(sender, clock=lambda: now[0], rtt_s=lambda: rtt[0])
+    again = Retransmissions(sender, clock=lambda: now[0], rtt_s=lambda: rtt[0], newest=lambda: 7)
 
     async def ask(*sequences: int) -> list[int]:
         let_through.clear()
@@ -265,6 +265,8 @@ async def test_requests_are_answered_within_bounds(sender) -> None:
     now[0] += 0.6
     assert await ask(300) == [300]
     assert again.asked == 109
+    again.forget()
+    assert await ask(8, 9) == [9], "in 8 what was cut off fades out"
 
 
 async def test_what_arrived_is_told_with_every_sign(sender: RTCRtpSender) -> None:

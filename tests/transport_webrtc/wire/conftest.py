@@ -125,6 +125,19 @@ class Left:
 
     def blocks(self, packets: list[bytes]) -> dict[int, Block]:
         """Which of them arrived in `packets`, alone or as copies, by their ticks."""
+        there = {tick for packet, offset in self._placed(packets) for tick in ticks_of(packet, offset)}
+        return {tick: block for _, tick, _, block in self.packets if tick in there and block is not None}
+
+    def within(self, packets: list[bytes]) -> list[list[tuple[int, Block]]]:
+        """For each of `packets` the blocks in it, with their ticks: copies first."""
+        known = {tick: block for _, tick, _, block in self.packets if block is not None}
+        return [
+            [(tick, known[tick]) for tick in ticks_of(packet, offset) if tick in known]
+            for packet, offset in self._placed(packets)
+        ]
+
+    def _placed(self, packets: list[bytes]) -> list[tuple[bytes, int]]:
+        """Each with what its timestamp is beyond the tick."""
         ticks: dict[bytes, list[int]] = {}
         for _, tick, payload, _ in self.packets:
             ticks.setdefault(payload, []).append(tick)
@@ -132,11 +145,11 @@ class Left:
             (timestamp_of(packet) - tick) % 2**32 for packet in packets for tick in ticks.get(payload_of(packet), ())
         )
         offset = pairs.most_common(1)[0][0]
-        there = set()
-        for packet in packets:
-            for block in unpack(payload_of(packet)):
-                there.add((timestamp_of(packet) - block.offset - offset) % 2**32)
-        return {tick: block for _, tick, _, block in self.packets if tick in there and block is not None}
+        return [(packet, offset) for packet in packets]
+
+
+def ticks_of(packet: bytes, offset: int) -> list[int]:
+    return [(timestamp_of(packet) - block.offset - offset) % 2**32 for block in unpack(payload_of(packet))]
 
 
 def timestamp_of(packet: bytes) -> int:
@@ -144,7 +157,7 @@ def timestamp_of(packet: bytes) -> int:
 
 
 def payload_of(packet: bytes) -> bytes:
-    return packet[16 + 4 * int.from_bytes(packet[14:16], "big") :]
+    return packet[16 + 4 * int.from_bytes(packet[14:16], "big") :] if packet[0] & 0x10 else packet[12:]
 
 
 @pytest.fixture
