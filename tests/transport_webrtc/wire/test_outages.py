@@ -8,8 +8,8 @@ import pytest
 
 from adaptive.control.plan import Protection
 
-TEXT = " ".join(f"w{i:02}" for i in range(16))
-"""Sixteen words of 180 ms, 60 ms apart: 3.8 s."""
+TEXT = " ".join(f"w{i:02}" for i in range(11))
+"""Eleven words of 180 ms, 60 ms apart: 2.6 s."""
 LONG = " ".join(f"word{i:02}" for i in range(30))
 """Thirty of 360 ms: 12.5 s."""
 
@@ -65,11 +65,11 @@ def check(counts, events, text):
 
 async def test_each_word_arrives_once_through_an_outage(meet, left):
     ways = ("down", "up"), ("down", "up"), ("down",), ("up",)
-    begins = 0.35, 2.6, 1.0, 1.5
+    begins = 0.35, 2.2, 1.0, 1.2
     scenes = [await meet() for _ in ways]
     results = await asyncio.gather(
         *(
-            through(scene, left, TEXT, begins=at, seconds=1.5, ways=which)
+            through(scene, left, TEXT, begins=at, seconds=1.2, ways=which)
             for scene, at, which in zip(scenes, begins, ways, strict=True)
         )
     )
