@@ -122,6 +122,9 @@ class Carrying:
         """The connection is gone: the track of a player that may go on over another one."""
         if self._leaving is not None:
             self._left()
+        if self._ran_out_at is not None:  # what it has was thrown away
+            self._speaker.ahead.take_up(replace(self._ran_out_at, moving=False))
+            self._ran_out_at = None
         track, self.track, self._kept = self.track or self._kept, None, None
         if track is not None:
             track.part()

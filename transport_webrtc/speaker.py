@@ -170,10 +170,6 @@ class Speaker:
             self._tell("resumed", sounding, {"reason": reason})
         self._wake_carrier()
 
-    def arrived(self, until: float | None, *, watched: bool) -> None:
-        """What the audio track took until then (monotonic seconds) reached the listener; see `Live.arrived`."""
-        self.live.arrived(until, watched=watched)
-
     def take(self, ticks: int) -> Block | None:
         """For the audio track, exactly the next `ticks` samples; None where there is nothing to say at present."""
         return self.live.take(ticks)

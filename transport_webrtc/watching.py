@@ -60,12 +60,12 @@ class Watching:
         since = self._outage.since
         if since is None:
             self._outage.sign(now)
-            self._speaker.arrived(reached, watched=self._outage.watched)
+            self._speaker.live.arrived(reached, watched=self._outage.watched)
             self._arm()
         elif reached is None or reached > since:
             self._outage.sign(now)
             log.info("Listener %s… is heard of again after %.1f s.", self._name, now - since)
-            self._speaker.arrived(self._arrived_until(since), watched=self._outage.watched)
+            self._speaker.live.arrived(self._arrived_until(since), watched=self._outage.watched)
             self._speaker.back(OUTAGE)
             self._arm()
 

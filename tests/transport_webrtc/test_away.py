@@ -65,7 +65,7 @@ class Heard:
         if came:
             self.sign = now
             until = came[-1] if self.away_at is None else None
-            self.speaker.arrived(until, watched=True)
+            self.speaker.live.arrived(until, watched=True)
             if self.away_at is not None:
                 self.away_at = None
                 self.speaker.back("outage")
