@@ -1,71 +1,54 @@
-"""What people would think of a recording, and whether they would understand it: PESQ, ViSQOL, word errors.
+"""What people would think of a recording, and whether they would understand it, by other people's instruments.
 
 All of it is offline and needs the extra `judge`; without it a function raises ImportError with the command that helps.
 Samples are float32 of shape `[n]`, mono, full scale ±1, at `rate` Hz. A reference and what is judged against it must
-be aligned first (`align`), as neither PESQ nor ViSQOL finds a lag of seconds reliably.
+lie on each other first: `quality.alignment.align` for one lag, `quality.following.follow` where a receiver stretched
+or held speech, which also says when a score would mean nothing. What each judge cannot hear stands beside it; no one
+of them hears all of loss, coding and bandwidth.
+
+| judge | hears | deaf to | a second of speech takes |
+|---|---|---|---|
+| `pesq_wb` | loss, coding | above 8 kHz | 12 ms |
+| `visqol_audio` | bandwidth | most of loss | 130 ms |
+| `visqol_speech` | coding up to 8 kHz | above 8 kHz, most of loss | 100 ms |
+| `estoi` | loss, intelligibility | coding above 24 kb/s, bandwidth | 9 ms |
+| `plcmos` | concealment, without a reference | coding, bandwidth; other voices | 4 ms a round |
+| `word_error_rate` | words that are gone | all that leaves words whole | 170 ms |
 """
 
 import importlib
-import math
 import re
-from dataclasses import dataclass
+import warnings
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.signal import correlate, resample_poly
 
-Samples = NDArray[np.float32]
+from .alignment import Alignment, Samples, align, resampled
+
+__all__ = [
+    "Alignment",
+    "Samples",
+    "align",
+    "estoi",
+    "pesq_wb",
+    "plcmos",
+    "plcmos_fall",
+    "spoken_words",
+    "transcribe",
+    "visqol_audio",
+    "visqol_speech",
+    "word_error_rate",
+]
 
 JUDGE_RATE = 16_000
 """Hz, of PESQ-WB (ITU-T P.862.2) and of Whisper."""
 VISQOL_RATE = 48_000
 """Hz, of ViSQOL's audio mode."""
-_COARSE_RATE = 8_000
-"""Hz, of the first search for the lag; the second is exact to the sample."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Alignment:
-    """Where a reference lies in a recording."""
-
-    lag_s: float
-    """Of the reference's first sample, from the recording's."""
-    samples: Samples
-    """The recording from there on, exactly as long as the reference; silence where the recording has nothing."""
-    correlation: float
-    """−1..1, of the two at this lag. Under .3 or so the reference is not in the recording, or much of it is not."""
-
-
-def align(heard: Samples, reference: Samples, *, rate: int, earliest_s: float = 0.0, latest_s: float) -> Alignment:
-    """Finds the reference in a recording, to the sample, at a lag of `earliest_s` to `latest_s`.
-
-    The window matters: speech with gaps correlates with itself a word away. One lag holds for the whole recording, so a
-    receiver that stretched or held speech is aligned to its best part and the rest counts against it. Raises ValueError
-    for a window that is none or for silence.
-    """
-    if not earliest_s <= latest_s:
-        raise ValueError(f"The lag cannot be from {earliest_s:g} to {latest_s:g} s.")
-    if not np.any(reference) or not np.any(heard):
-        raise ValueError("Silence cannot be aligned.")
-    coarse_heard, coarse_reference = _resampled(heard, rate, _COARSE_RATE), _resampled(reference, rate, _COARSE_RATE)
-    scores = correlate(coarse_heard, coarse_reference, mode="full", method="fft")
-    lags = np.arange(len(scores)) - (len(coarse_reference) - 1)
-    window = (lags >= math.floor(earliest_s * _COARSE_RATE)) & (lags <= math.ceil(latest_s * _COARSE_RATE))
-    if not window.any():
-        raise ValueError(f"The recording of {len(heard) / rate:.2f} s has nothing at {earliest_s:g} to {latest_s:g} s.")
-    coarse = int(lags[window][np.argmax(scores[window])]) * rate / _COARSE_RATE
-    reach = 2 * math.ceil(rate / _COARSE_RATE)
-    near = range(
-        max(round(coarse) - reach, math.ceil(earliest_s * rate)),
-        min(round(coarse) + reach, math.floor(latest_s * rate)) + 1,
-    )
-    lag = max(near, key=lambda lag: float(np.dot(_cut(heard, lag, len(reference)), reference)), default=round(coarse))
-    found = _cut(heard, lag, len(reference))
-    energy = float(np.linalg.norm(found) * np.linalg.norm(reference))
-    correlation = float(np.dot(found, reference)) / energy if energy else 0.0
-    return Alignment(lag_s=lag / rate, samples=found, correlation=correlation)
+ESTOI_LEAST_S = 0.4
+"""ESTOI compares stretches of 384 ms; with less active speech there is none."""
+PLCMOS_ROUNDS = 15
+"""Raters that PLCMOS imagines and averages, as its authors do."""
 
 
 def pesq_wb(reference: Samples, heard: Samples, *, rate: int) -> float:
@@ -78,7 +61,7 @@ def pesq_wb(reference: Samples, heard: Samples, *, rate: int) -> float:
     sentence = "PESQ finds no speech to judge: it needs a quarter of a second of it."
     if not np.any(reference) or not np.any(heard):
         raise ValueError(sentence)
-    original, judged = _resampled(reference, rate, JUDGE_RATE), _resampled(heard, rate, JUDGE_RATE)
+    original, judged = resampled(reference, rate, JUDGE_RATE), resampled(heard, rate, JUDGE_RATE)
     try:
         return float(pesq.pesq(JUDGE_RATE, original, judged, "wb"))
     except (pesq.NoUtterancesError, pesq.BufferTooShortError) as error:
@@ -88,24 +71,82 @@ def pesq_wb(reference: Samples, heard: Samples, *, rate: int) -> float:
 def visqol_audio(reference: Samples, heard: Samples, *, rate: int) -> float:
     """ViSQOL in audio mode, MOS-LQO 1..4.75, at 48 kHz (other rates are brought there).
 
-    Hears bandwidth, where PESQ is deaf. Hears loss too little: lost syllables cost it tenths. Takes 130 ms a second.
+    Hears bandwidth, where PESQ is deaf. Hears loss too little: lost syllables cost it tenths. (Chinen et al., "ViSQOL
+    v3: an open source production ready objective speech and audio metric", QoMEX 2020.)
     """
+    return _visqol_score("audio", reference, heard, rate, VISQOL_RATE)
+
+
+def visqol_speech(reference: Samples, heard: Samples, *, rate: int) -> float:
+    """ViSQOL in speech mode, MOS-LQO 1..5, at 16 kHz: coarser coding below 8 kHz (the same source).
+
+    Deaf above 8 kHz, and to most of loss; it forgives shifts in time that are the receiver's.
+    """
+    return _visqol_score("speech", reference, heard, rate, JUDGE_RATE)
+
+
+def _visqol_score(mode: str, reference: Samples, heard: Samples, rate: int, at: int) -> float:
+    if not np.any(reference) or not np.any(heard):
+        raise ValueError("ViSQOL cannot judge silence.")
     _judge("ai_edge_litert")  # without it the package maps to scores in another way, and does not say so
-    return float(
-        _visqol()
-        .measure_from_arrays(
-            _resampled(reference, rate, VISQOL_RATE).astype(float),
-            _resampled(heard, rate, VISQOL_RATE).astype(float),
-            VISQOL_RATE,
-        )
-        .moslqo
-    )
+    signals = (resampled(signal, rate, at).astype(float) for signal in (reference, heard))
+    return float(_visqol(mode).measure_from_arrays(*signals, at).moslqo)
+
+
+def estoi(reference: Samples, heard: Samples, *, rate: int) -> float:
+    """Extended short-time objective intelligibility, about 0..1, of at least `ESTOI_LEAST_S` of speech.
+
+    Follows loss as PESQ does, in stretches of 384 ms; equal from 24 kb/s up, and deaf above 5 kHz. Raises ValueError
+    for less speech. (Jensen & Taal, "An algorithm for predicting the intelligibility of speech masked by modulated
+    noise maskers", IEEE/ACM TASLP 24(11), 2016.)
+    """
+    stoi = _judge("pystoi").stoi
+    sentence = f"ESTOI finds too little speech to judge: it needs {ESTOI_LEAST_S:g} s of it."
+    if not np.any(reference) or len(reference) < ESTOI_LEAST_S * rate:
+        raise ValueError(sentence)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)  # how the package says that it found too little
+        try:
+            original, judged = (resampled(signal, rate, JUDGE_RATE) for signal in (reference, heard))
+            return float(stoi(original, judged, JUDGE_RATE, extended=True))
+        except RuntimeWarning as warning:
+            raise ValueError(sentence) from warning
+
+
+def plcmos(heard: Samples, *, rate: int, rounds: int = PLCMOS_ROUNDS, seed: int = 0) -> float:
+    """PLCMOS v2, MOS 1..5, at 16 kHz, without a reference: how well lost packets were concealed.
+
+    What a number means depends on the voice, so only differences within a voice and a text do: see `plcmos_fall`. It
+    does not hear coding or bandwidth, nor that words are missing. The imagined raters are drawn from `seed`. (Diener et
+    al., "PLCMOS: a data-driven non-intrusive metric for the evaluation of packet loss concealment algorithms",
+    Interspeech 2023.)
+    """
+    if not np.any(heard):
+        raise ValueError("PLCMOS cannot judge silence.")
+    judge, raters = _plcmos(), np.random.default_rng(seed)
+    samples = np.clip(resampled(heard, rate, JUDGE_RATE), -1, 1)
+    features = judge.stft_transform(samples).astype(np.float32)[None, None]
+    told = [
+        judge.session.run(
+            None, {"degraded_audio": features, "rater_embed": raters.normal(size=(1, 64)).astype(np.float32)}
+        )[0]
+        for _ in range(rounds)
+    ]
+    return float(np.mean(told))
+
+
+def plcmos_fall(clean: Samples, heard: Samples, *, rate: int, rounds: int = PLCMOS_ROUNDS, seed: int = 0) -> float:
+    """By how much PLCMOS falls from a clean recording to `heard`, of the same voice and text, with the same raters.
+
+    Positive where concealment is heard; the voice's own level, which PLCMOS gets wrong, is not in it.
+    """
+    return plcmos(clean, rate=rate, rounds=rounds, seed=seed) - plcmos(heard, rate=rate, rounds=rounds, seed=seed)
 
 
 def transcribe(samples: Samples, *, rate: int, threads: int = 2) -> str:
     """What Whisper tiny.en reads in English speech; nothing is downloaded, the model is in the extra."""
     segments, _ = _whisper(threads).transcribe(
-        _resampled(samples, rate, JUDGE_RATE), language="en", beam_size=5, condition_on_previous_text=False
+        resampled(samples, rate, JUDGE_RATE), language="en", beam_size=5, condition_on_previous_text=False
     )
     return " ".join(segment.text.strip() for segment in segments)
 
@@ -129,21 +170,6 @@ def spoken_words(text: str) -> str:
     )
 
 
-def _cut(samples: Samples, start: int, count: int) -> Samples:
-    """`count` samples from `start` on, which may lie outside; there it is silent."""
-    part = samples[max(0, start) : max(0, start + count)]
-    before = min(count, max(0, -start))
-    return np.pad(part, (before, count - before - len(part)))
-
-
-def _resampled(samples: Samples, rate: int, wanted: int) -> Samples:
-    """At another rate, the whole at once; offline only."""
-    if rate == wanted:
-        return np.asarray(samples, np.float32)
-    common = math.gcd(rate, wanted)
-    return resample_poly(np.asarray(samples, np.float32), wanted // common, rate // common).astype(np.float32)
-
-
 def _judge(module: str) -> Any:
     try:
         return importlib.import_module(module)
@@ -153,11 +179,16 @@ def _judge(module: str) -> Any:
         ) from error
 
 
-@lru_cache(maxsize=1)
-def _visqol() -> Any:
+@lru_cache(maxsize=2)
+def _visqol(mode: str) -> Any:
     judge = _judge("visqol").VisqolApi()
-    judge.create(mode="audio")
+    judge.create(mode=mode)
     return judge
+
+
+@lru_cache(maxsize=1)
+def _plcmos() -> Any:
+    return _judge("speechmos.plcmos").PLCMOS()
 
 
 @lru_cache(maxsize=1)

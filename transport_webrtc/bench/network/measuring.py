@@ -7,7 +7,8 @@ import numpy as np
 from adaptive.speech.voice import Samples
 from adaptive.ticks import TICK_RATE
 from quality import perceptual
-from quality.continuity import Continuity, compare
+from quality.continuity import Continuity
+from quality.following import Followed, follow
 from quality.lab.scenarios import Scenario
 
 from .clip import Clip, Phrase, as_spoken
@@ -37,7 +38,8 @@ def row(taken: Taken, clip: Clip, scenario: Scenario) -> dict[str, Any]:
     spoken, tiers = _as_spoken(taken, clip)
     reference = spoken.samples
     latest = max(0.5, (len(taken.heard) - len(reference)) / TICK_RATE)
-    found = compare(taken.heard, reference, rate=TICK_RATE, latest_s=latest)
+    followed = follow(taken.heard, reference, rate=TICK_RATE, latest_s=latest)
+    found = followed.continuity
     onset = _onset(taken.heard)
     start = found.start_s or 0.0
     end = start + len(reference) / TICK_RATE
@@ -51,6 +53,8 @@ def row(taken: Taken, clip: Clip, scenario: Scenario) -> dict[str, Any]:
         "seed": taken.seed,
         "pesq": _rounded(pesq, 3),
         "pesq_phrase": _rounded(_by_phrase(taken.heard, reference, spoken.phrases, found), 3),
+        "pesq_followed": _rounded(_followed(followed), 3),
+        "problem": followed.problem,
         "visqol": _rounded(visqol, 3),
         "concealed_share": _rounded(counters.concealed_share(start, end), 5),
         "silence_added_s": _rounded(found.silence_added_s, 2),
@@ -123,6 +127,13 @@ def _whole(heard: Samples, reference: Samples, found: Continuity) -> tuple[float
         perceptual.pesq_wb(reference, aligned, rate=TICK_RATE),
         perceptual.visqol_audio(reference, aligned, rate=TICK_RATE),
     )
+
+
+def _followed(followed: Followed) -> float | None:
+    """PESQ of the clip with what the receiver did to time taken out; None where it would mean nothing."""
+    if followed.problem is not None:
+        return None
+    return perceptual.pesq_wb(followed.reference, followed.samples, rate=TICK_RATE)
 
 
 def _by_phrase(heard: Samples, reference: Samples, phrases: tuple[Phrase, ...], found: Continuity) -> float:
