@@ -186,7 +186,7 @@ def test_pesq_survives_jumps_wherever_they_are(
 
 
 @pytest.mark.voices
-@pytest.mark.parametrize("voice", ["heart", "joe"])
+@pytest.mark.parametrize("voice", ["heart", pytest.param("joe", marks=pytest.mark.long)])
 def test_the_wrong_clip_of_the_same_voice_and_a_starved_recording_are_told(voice: str) -> None:
     said, other = spoken(TEXT, voice), spoken(OTHER, voice)
     heard = coded(said, 24_000, Bandwidth.FB, 0.05)

@@ -35,7 +35,7 @@ def held(speech: dict[str, list[np.ndarray]], seams: int) -> None:
 
 
 def test_a_part_of_the_seams(speech: dict[str, list[np.ndarray]]) -> None:
-    held(speech, 40)
+    held(speech, 80)
 
 
 @pytest.mark.long
