@@ -5,7 +5,7 @@ found to an eighth of a millisecond by the correlation of waveforms, again on th
 voiced speech correlates with itself a pitch period away. A change of the lag is put where the two sides fit best.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .alignment import Samples, cut, resampled
 from .continuity import STEP_S, Continuity, compare
-from .validity import Problem, problem_of
+from .validity import OTHER_LOST, Problem, problem_of
 
 _RATE = 8_000
 _STEP = round(_RATE * STEP_S)
@@ -29,9 +29,10 @@ _DRIFT_COST = 0.5
 """Of a lag that changes by one sample of the search, as two clocks drift apart."""
 _EARLIER_S = 0.5
 """A recorder that loses samples has speech ever earlier; so far that is followed, to be told."""
-_SEARCHES = ((0.06, 0.001), (0.0015, 0.00002))
-"""How far around, s, and how finely the best place of a jump is looked for, first and then: a step in the wave is heard
-where one side is left a fraction of a millisecond late."""
+_REACH_SPLIT_S, _MOST_UNSURE_S = 0.06, 0.25
+_STEP_SPLIT_S, _EXACT_S = 0.001, 0.00002
+_PLACES = 60
+"""On either side, at most: of the search for the place of a jump."""
 _MARGIN_S = 0.02
 _SPECTRUM_S = 0.016
 _RANGE = 3e-4
@@ -89,13 +90,27 @@ def follow(
     """
     before = np.zeros(round(_EARLIER_S * rate), np.float32)
     found = _earlier(compare(np.concatenate([before, heard]), reference, rate=rate, latest_s=latest_s + _EARLIER_S))
+    if found.lost_speech_s > OTHER_LOST * found.speech_s:
+        whole = Piece(start_s=0.0, end_s=len(reference) / rate, lag_s=max(0.0, found.start_s or 0.0))
+        return _judged(heard, reference, (whole,), found, rate, recorded_s)
     coarse = (resampled(signal, rate, _RATE) for signal in (heard, reference))
     got, said = (np.diff(signal, prepend=signal[:1]) for signal in coarse)
-    placed = _pieces(heard, reference, _lags(got, said, found), rate)
-    whole, kept = _placed(heard, placed, len(reference), rate)
+    pieces = _pieces(heard, reference, _lags(got, said, found), rate)
+    return _judged(heard, reference, pieces, found, rate, recorded_s)
+
+
+def _judged(
+    heard: Samples,
+    reference: Samples,
+    pieces: tuple[Piece, ...],
+    found: Continuity,
+    rate: int,
+    recorded_s: float | None,
+) -> Followed:
+    whole, kept = _placed(heard, pieces, len(reference), rate)
     samples = whole[kept]
     problem = problem_of(heard, samples, found, rate=rate, recorded_s=recorded_s)
-    return Followed(reference=reference[kept], samples=samples, pieces=placed, continuity=found, problem=problem)
+    return Followed(reference=reference[kept], samples=samples, pieces=pieces, continuity=found, problem=problem)
 
 
 def _earlier(found: Continuity) -> Continuity:
@@ -190,10 +205,8 @@ def _split(heard: Samples, reference: Samples, at: int, before: int, after: int,
     """The place near `at` where it is best to leave one lag. Behind it begins the other, or as much later as the lag
     falls: of that the recording has nothing."""
     left_out = max(0, before - after)
-    unsure = left_out // 2
-    for reach_s, step_s in _SEARCHES:
-        reach, step, margin = round(reach_s * rate) + unsure, max(1, round(step_s * rate)), round(_MARGIN_S * rate)
-        unsure = 0
+    for reach_s, step_s in _searches(left_out / rate):
+        reach, step, margin = round(reach_s * rate), max(1, round(step_s * rate)), round(_MARGIN_S * rate)
         first = max(0, at - reach)
         places = np.arange(first, min(at + reach + 1, len(reference) - left_out), step)
         if not len(places):
@@ -210,6 +223,17 @@ def _split(heard: Samples, reference: Samples, at: int, before: int, after: int,
         said, got = (np.where(behind, late, early) for early, late in sides)
         at = int(places[np.argmin(_unlike(said, got, rate))])
     return at
+
+
+def _searches(left_out_s: float) -> Iterator[tuple[float, float]]:
+    """How far around, s, and how finely, ever closer: a step in the wave is heard where one side is left a fraction of
+    a millisecond late, and where much was left out nothing says well where it began."""
+    reach_s = _REACH_SPLIT_S + min(_MOST_UNSURE_S, left_out_s / 2)
+    step_s = max(_STEP_SPLIT_S, reach_s / _PLACES)
+    yield reach_s, step_s
+    if step_s > _STEP_SPLIT_S:
+        yield 1.5 * step_s, _STEP_SPLIT_S
+    yield 1.5 * _STEP_SPLIT_S, _EXACT_S
 
 
 def _unlike(said: Samples, got: Samples, rate: int) -> NDArray[np.float64]:

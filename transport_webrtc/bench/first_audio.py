@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quality.timeline import Timeline, uninterrupted
+
 from ..reported import OUT
 from .report import leave_figures
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 SEED = 1
 WHOLE = "transport_webrtc.bench.whole:WholeStream"
 CONTINUOUS_S = 0.1
-"""An underrun that is still counted as continuous."""
+"""An underrun that is still counted as continuous in `continuity_100ms`."""
 EVERYTHING = 1 << 62
 
 
@@ -48,9 +50,9 @@ async def hear(renderer: "Renderer", text: str, *, id: str, voice: str, tier: st
     from adaptive.speech.renderer import Chunk, RenderFailed, RenderJob
     from adaptive.ticks import to_seconds
 
-    from .onset import Onset, Underrun
+    from .onset import Onset
 
-    onset, underrun, hearing = Onset(), Underrun(), Hearing()
+    onset, timeline, hearing = Onset(), Timeline(), Hearing()
     begun = perf_counter()
     stream = renderer.open(RenderJob(id=id, voice=voice, tier=tier))
     stream.grant(EVERYTHING)
@@ -59,7 +61,7 @@ async def hear(renderer: "Renderer", text: str, *, id: str, voice: str, tier: st
         now = perf_counter() - begun
         match event:
             case Chunk():
-                underrun.arrived(event.start, now)
+                timeline.arrived(to_seconds(event.start), now)
                 hearing.render_s += event.render_s
                 hearing.speech_s += to_seconds(len(event.samples) - event.pause_after)
                 if onset.push(event.samples):
@@ -68,7 +70,7 @@ async def hear(renderer: "Renderer", text: str, *, id: str, voice: str, tier: st
             case RenderFailed():
                 hearing.failure = event.message
     if hearing.failure is None:
-        hearing.underrun_s = underrun.largest_s
+        hearing.underrun_s = timeline.largest_s
         if hearing.pcm_s is None:
             hearing.failure = "Nothing in it was loud enough to be heard."
     return hearing
@@ -119,7 +121,7 @@ def summary(streaming: list[Hearing], whole: list[Hearing]) -> dict[str, Any]:
     """The figures in the order in which they are explained; None for what nothing was measured of."""
     good = [hearing for hearing in streaming if hearing.failure is None]
     speech = sum(hearing.speech_s for hearing in good)
-    continuous = [hearing.underrun_s <= CONTINUOUS_S for hearing in good if hearing.underrun_s is not None]
+    continuity = uninterrupted([hearing.underrun_s for hearing in good])
     pcm = [hearing.pcm_s for hearing in good]
     return {
         "n": len(streaming),
@@ -129,7 +131,9 @@ def summary(streaming: list[Hearing], whole: list[Hearing]) -> dict[str, Any]:
         "p99_ms": _percentile(pcm, 99),
         "packet_p50_ms": _percentile([hearing.packet_s for hearing in good], 50),
         "queue_p95_ms": _percentile([hearing.queue_s for hearing in good], 95),
-        "continuity_100ms": sum(continuous) / len(continuous) if continuous else None,
+        "continuity_100ms": continuity[CONTINUOUS_S],
+        "continuity_50ms": continuity[0.05],
+        "continuity_200ms": continuity[0.2],
         "real_time_factor": round(sum(hearing.render_s for hearing in good) / speech, 4) if speech else None,
         "whole_text_p50_ms": _percentile([hearing.pcm_s for hearing in whole if hearing.failure is None], 50),
     }

@@ -1,13 +1,11 @@
 """When an utterance can first be heard: by its samples, and by the packet that holds them."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from adaptive.codec.opus import OpusEncoder
 from adaptive.control.plan import Bandwidth
 from adaptive.speech.voice import Samples
-from adaptive.ticks import TICK_RATE, to_seconds
+from adaptive.ticks import TICK_RATE
 
 FRAME = TICK_RATE // 50
 """Ticks in 20 ms."""
@@ -38,20 +36,3 @@ class Onset:
                 self.packet = packet
                 self._encoder.close()
         return self.packet is not None
-
-
-@dataclass(kw_only=True)
-class Underrun:
-    """How long a listener who plays from the first chunk on would have to wait for later ones, at most."""
-
-    largest_s: float = 0.0
-    _begun: float | None = field(default=None, init=False)
-
-    def arrived(self, start: int, now: float) -> None:
-        """The chunk that begins at tick `start` is there at `now`, in seconds."""
-        if self._begun is None:
-            self._begun = now - to_seconds(start)
-        late = now - (self._begun + to_seconds(start))
-        if late > 0:
-            self.largest_s = max(self.largest_s, late)
-            self._begun += late
