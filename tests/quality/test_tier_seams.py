@@ -52,7 +52,8 @@ def test_every_one_of_three_hundred_is_smooth(switches: list[tuple[Switch, Seam]
 
 
 def level_db(samples: np.ndarray) -> float:
-    return 10 * np.log10(float(np.mean(np.square(samples, dtype=np.float64))) + 1e-9)
+    """Not below −45 dBFS: how deep a silence is depends on the tier, and is not heard."""
+    return 10 * np.log10(max(float(np.mean(np.square(samples, dtype=np.float64))), 10**-4.5))
 
 
 def pitch(samples: np.ndarray) -> float | None:
