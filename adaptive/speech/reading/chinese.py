@@ -111,6 +111,13 @@ class ChineseReading:
                 return written.replace(".", "点").translate(DIGITS)
             return _one_by_one(match) if len(written) > 2 and written.isdigit() else self._place(written)
 
+        def fraction(match: re.Match[str]) -> str | None:
+            above, below = match["above"], match["below"]
+            return f"{self._place(below)}分之{self._place(above)}" if int(above) < int(below) else None
+
+        def clock(match: re.Match[str]) -> str:
+            return str(self._normaliser.normalize(match.group()))
+
         def one_character(match: re.Match[str]) -> str:
             return self._place(str(int(unicodedata.numeric(match.group()))))
 
@@ -134,6 +141,8 @@ class ChineseReading:
                 re.compile(rf"(?<![\w.])(?P<number>{_NUMBER})\s?(?P<unit>{_UNIT_NAMES})(?![A-Za-z\d/²³])", re.ASCII),
                 quantity,
             ),
+            (re.compile(r"(?<=[约于在到至])(?:[01]?\d|2[0-3]):[0-5]\d(?![\d:-])"), clock),
+            (re.compile(r"(?<![\d/.])(?P<above>\d{1,3})/(?P<below>\d{1,4})(?![\d/.日号])"), fraction),
             (re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d.])"), lambda match: self._number(match.group())),
             (re.compile(rf"(?<={HAN})\s?(?:vs|VS)\.?\s?(?={HAN})"), lambda match: "对"),
             (
