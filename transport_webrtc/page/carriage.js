@@ -9,46 +9,47 @@ const RESUMING_MS = 1000;
 
 /** @typedef {"data" | "audio"} Carrier */
 
-/** Chooses the carrier, and gives it up for the other where it fails. */
+/** Chooses the carrier, and gives it up for the other where it fails. Its player outlives connections. */
 export class Carriage {
   /** What carries; null until that is known. @type {Carrier | null} */
   carrier = null;
   /** Why it is that one, as a sentence. */
   why = "";
 
-  #pc;
   #told;
   /** @type {Player | null} */
   #player = null;
-  /** @type {RTCDataChannel | null} */
-  #channel = null;
+  #opened = false;
   #opening = 0;
 
   /**
-   * @param {RTCPeerConnection} pc not connected yet
    * @param {"auto" | Carrier} wanted
    * @param {object} told
    * @param {(ack: ArrayBuffer) => void} told.onack sends an acknowledgement
    * @param {(fell: boolean) => void} told.oncarrier the carrier is known, or has changed; `fell`: because the other failed
    * @param {() => void} told.onsound the browser holds sound back, or does so no longer
    */
-  constructor(pc, wanted, told) {
-    this.#pc = pc;
+  constructor(wanted, told) {
     this.#told = told;
     this.why = wanted === "audio" ? "The audio track was asked for." : obstacle();
     if (this.why) return;
-    this.#channel = pc.createDataChannel("speech", {ordered: false, maxRetransmits: 0});
-    this.#channel.binaryType = "arraybuffer";
-    this.#player = new Player(told.onack, (why) => this.#fall(why));
+    this.#player = new Player(told.onack, (why) => this.fall(why));
     this.#player.context.onstatechange = told.onsound;
-    this.#channel.onmessage = ({data}) => this.#player?.take(data);
-    this.#channel.onopen = () => this.#settle("data", "The speech travels ahead of its time.");
-    this.#channel.onclose = () => pc.connectionState === "connected" && this.#fall("The server ended the data track.");
+  }
+
+  /** Whether connections are to offer a data track. */
+  get playable() {
+    return this.#player !== null;
+  }
+
+  /** Whether a player goes on over another connection. */
+  get kept() {
+    return this.#opened && this.playable;
   }
 
   /** What the offer says beside its channels. @returns {Record<string, string>} */
   get query() {
-    if (!this.#player) return {carrier: "audio"};
+    if (!this.#player || (this.#opened && this.carrier === "audio")) return {carrier: "audio"};
     return decodesOpus() ? {} : {formats: "pcm16,ulaw"};
   }
 
@@ -67,10 +68,23 @@ export class Carriage {
     return this.#player?.stats() ?? null;
   }
 
-  /** The connection stands. */
+  /** A connection stands. */
   connected() {
-    if (!this.#player) this.#settle("audio", this.why);
-    else if (!this.carrier) this.#opening ||= setTimeout(() => this.#fall("The data track did not open."), OPENING_MS);
+    if (!this.#player) return this.#settle("audio", this.why);
+    clearTimeout(this.#opening);
+    this.#opening = setTimeout(() => this.fall("The data track did not open."), OPENING_MS);
+  }
+
+  /** Its data track opened. */
+  opened() {
+    clearTimeout(this.#opening);
+    if (!this.#opened || this.carrier === "data") this.#settle("data", "The speech travels ahead of its time.");
+    this.#opened = true;
+  }
+
+  /** A message of the data track. @param {ArrayBuffer} data */
+  take(data) {
+    this.#player?.take(data);
   }
 
   /** The server says so. @param {Carrier} carrier @param {string} why */
@@ -93,10 +107,9 @@ export class Carriage {
   }
 
   /** @param {string} why the data track is of no use */
-  #fall(why) {
-    if (!this.#player || this.#pc.connectionState === "closed") return;
+  fall(why) {
+    if (!this.#player) return;
     this.close();
-    this.#channel?.close();
     this.#settle("audio", why, true);
   }
 

@@ -1,42 +1,52 @@
-/** The `control` channel: messages in order, each of them once at least, and the server's events. */
+/** What is asked of the server: in order, each of it once at least, over one connection after another. */
 
 import {Repeats} from "./repeats.js";
 
-/** Sends what is asked for; what is asked before the channel opens waits for it. */
+/** Sends what is asked for; what is asked while there is no channel waits for one. */
 export class Control {
-  #pc;
-  #channel;
   #repeats;
   #post;
+  /** @type {RTCDataChannel | null} */
+  #channel = null;
+  #limit = 0;
   /** @type {Record<string, any>[]} */
   #waiting = [];
+  /** Sent, and nothing came from the server since: over a dead connection it is lost. @type {Record<string, any>[]} */
+  #doubtful = [];
 
   /**
-   * @param {RTCPeerConnection} pc not connected yet
    * @param {object} ways
-   * @param {(event: Record<string, any>) => void} ways.onevent an event of the server
-   * @param {() => void} ways.onclose the server ended the channel
    * @param {(json: string) => void} ways.post takes what is too long for the channel
    * @param {(json: string) => void} ways.hurry sends over a channel that waits for nothing and promises nothing
    */
-  constructor(pc, {onevent, onclose, post, hurry}) {
-    this.#pc = pc;
+  constructor({post, hurry}) {
     this.#post = post;
     this.#repeats = new Repeats(hurry);
-    this.#channel = pc.createDataChannel("control");
-    this.#channel.onopen = () => this.#flush();
-    this.#channel.onclose = onclose;
-    this.#channel.onmessage = ({data}) => {
-      const event = JSON.parse(data);
-      this.#repeats.answered(event.id);
-      onevent(event);
-    };
   }
 
   /** @param {Record<string, any>} message */
   send(message) {
     this.#waiting.push(message);
-    if (this.#channel.readyState === "open") this.#flush();
+    this.#flush();
+  }
+
+  /** Over this channel from now on, which is open; what may have been lost goes again. @param {RTCDataChannel} channel @param {number} limit bytes of a message */
+  use(channel, limit) {
+    if (channel === this.#channel) return;
+    [this.#channel, this.#limit] = [channel, limit];
+    this.#waiting = [...new Set([...this.#repeats.unanswered, ...this.#doubtful.splice(0), ...this.#waiting])];
+    this.#flush();
+  }
+
+  /** Nothing gets through at present: what is asked waits. */
+  hold() {
+    this.#channel = null;
+  }
+
+  /** The server said something. @param {string} [id] of the utterance that it knows of */
+  heard(id) {
+    this.#doubtful.length = 0;
+    if (id) this.#repeats.answered(id);
   }
 
   /** Nothing is repeated any more. */
@@ -45,11 +55,13 @@ export class Control {
   }
 
   #flush() {
-    const limit = this.#pc.sctp?.maxMessageSize ?? 0;
+    const channel = this.#channel;
+    if (channel?.readyState !== "open") return;
     for (const message of this.#waiting.splice(0)) {
       const json = JSON.stringify(message);
       if (message.say) this.#repeats.begin(message);
-      if (new Blob([json]).size <= limit) this.#channel.send(json);
+      this.#doubtful.push(message);
+      if (new Blob([json]).size <= this.#limit) channel.send(json);
       else this.#post(json);
     }
   }

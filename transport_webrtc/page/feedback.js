@@ -2,9 +2,11 @@
 
 /** With more bytes waiting, an answer to a ping would be old when it arrives. */
 const WAITING_LIMIT_BYTES = 4096;
-/** How long nothing may come from the server before the path counts as dead, ms: three of its slowest pings. */
-const SILENCE_LIMIT_MS = 3500;
-const LOOK_MS = 500;
+/** How long nothing may come from the server, by whatever way, before that is told, ms: two of its slowest pings. */
+const SILENCE_LIMIT_MS = 2200;
+const LOOK_MS = 250;
+/** A look that comes so much late, ms, was held up with everything else on this page, and says nothing of the path. */
+const LATE_MS = 750;
 
 /**
  * The receiver's counters (`RTCInboundRtpStreamStats`) with `rtt_ms` of the path, null where it is not known.
@@ -23,9 +25,9 @@ export async function readStats(pc) {
 
 /** Answers pings and sets the buffer the server asks for. */
 export class Feedback {
-  /** @type {() => void} Called again and again while the path counts as dead: ICE notices it after about 6 s only. */
+  /** @type {(silent: number) => void} Called again and again, with the ms for which nothing came: ICE notices it after about 6 s only. */
   onsilence = () => undefined;
-  /** @type {() => void} Called at every message, before it is answered. */
+  /** @type {() => void} Called whenever something came. */
   onarrival = () => undefined;
 
   #pc;
@@ -35,6 +37,8 @@ export class Feedback {
   /** When the server was last heard of on this channel, in `performance.now()` milliseconds. */
   #lastArrival = 0;
   #watch = 0;
+  #looked = 0;
+  #packets = 0;
 
   /**
    * @param {RTCPeerConnection} pc
@@ -57,9 +61,14 @@ export class Feedback {
   /** The connection stands: from now on silence is noticed. */
   watch() {
     this.#lastArrival = performance.now();
-    this.#watch ||= setInterval(() => {
-      if (this.isOpen && performance.now() - this.#lastArrival > SILENCE_LIMIT_MS) this.onsilence();
-    }, LOOK_MS);
+    this.#looked = this.#lastArrival;
+    this.#watch ||= setInterval(() => void this.#look(), LOOK_MS);
+  }
+
+  /** Something came from the server. */
+  arrived() {
+    this.#lastArrival = performance.now();
+    this.onarrival();
   }
 
   /** Ends the watch. */
@@ -73,15 +82,29 @@ export class Feedback {
     this.#channel.send(/** @type {string} */ (data));
   }
 
+  /** Packets of the audio track are a sign of life, too, and are looked for where there is no other. */
+  async #look() {
+    const now = performance.now();
+    const late = now - this.#looked > LOOK_MS + LATE_MS;
+    this.#looked = now;
+    if (late) this.#lastArrival = Math.max(this.#lastArrival, now - LATE_MS);
+    if (!this.isOpen || now - this.#lastArrival < LATE_MS) return;
+    const {packetsReceived = 0} = await readStats(this.#pc);
+    if (packetsReceived > this.#packets) this.arrived();
+    this.#packets = packetsReceived;
+    const silent = performance.now() - this.#lastArrival;
+    if (silent > SILENCE_LIMIT_MS) this.onsilence(silent);
+  }
+
   /** @param {string} data */
   async #onMessage(data) {
     const arrival = performance.now();
-    this.#lastArrival = arrival;
-    this.onarrival();
+    this.arrived();
     const {p, t, jbt} = JSON.parse(data);
     if (jbt !== undefined && this.#pinned === undefined) this.#receiver.jitterBufferTarget = jbt;
     if (p === undefined) return;
     const stats = await readStats(this.#pc);
+    this.#packets = stats.packetsReceived ?? 0;
     const counters = [
       stats.packetsReceived,
       stats.packetsLost,

@@ -8,6 +8,8 @@
  *
  * `say` may be called at once: what is said before the connection stands is sent when it does.
  *
+ * A connection that is lost is taken up again by itself: what is sent ahead plays on meanwhile, the speech goes on where it was heard.
+ *
  * Events (`CustomEvent`, facts in `detail`): the server's own `queued started marks noticed word progress switched paused
  * resumed interrupted finished failed error`, all of them also as `event`; `state` {state, message}; `audible` {audible} when
  * the browser begins or refuses to play sound; `carrier` {carrier, why} when it is known what carries the speech, or changes.
@@ -15,8 +17,9 @@
 
 import {Carriage} from "./carriage.js";
 import {Control} from "./control.js";
-import {Feedback, readStats} from "./feedback.js";
-import {LegatoError, Resource} from "./whep.js";
+import {readStats} from "./feedback.js";
+import {Lines} from "./lines.js";
+import {Resource} from "./whep.js";
 
 export {LegatoError, request} from "./whep.js";
 
@@ -41,11 +44,9 @@ export {LegatoError, request} from "./whep.js";
  * @property {boolean} [interrupt] Cuts off what is sounding.
  * @property {number} [at] Seconds after the server received it.
  * @property {"resume" | "restart" | "skip"} [keep]
- *
- * @typedef {"connecting" | "connected" | "disconnected" | "closed"} State `disconnected` may heal by itself.
  */
 
-const NOTHING_ARRIVES = "Nothing arrives from the server; waiting for the network.";
+/** @typedef {import("./lines.js").State} State */
 
 /**
  * Connects to a server; returns at once.
@@ -58,54 +59,48 @@ export function connect(options = {}) {
 
 /** One connection that hears speech. */
 export class Listener extends EventTarget {
-  /** @type {State} */
-  state = "connecting";
   /** @type {boolean | null} Whether the browser plays the sound; null until that is known. */
   audible = null;
 
-  #pc = new RTCPeerConnection();
-  #control = new Control(this.#pc, {
-    onevent: (event) => this.#onEvent(event),
-    onclose: () => this.#end("The server ended the connection.", false),
+  #control = new Control({
     post: (json) => this.#resource.request("POST", "/speak", json).catch((error) => this.#complain(error)),
-    hurry: (json) => this.#feedback.send(json),
+    hurry: (json) => this.#lines.current.feedback.send(json),
   });
-  #receiver = this.#pc.addTransceiver("audio", {direction: "recvonly"}).receiver;
-  #stream = new MediaStream([this.#receiver.track]);
   #carriage;
-  #feedback;
   #resource;
+  #lines;
 
   /** @param {ConnectOptions} options */
   constructor(options) {
     super();
-    const endpoint = new URL("v1/listen", new URL(options.url ?? ".", document.baseURI));
-    this.#carriage = new Carriage(this.#pc, options.carrier ?? "auto", {
-      onack: (ack) => this.#feedback.send(ack),
+    const {voice, profile, carrier, token, iceServers, jitterBufferTarget: pinned} = options;
+    const carriage = (this.#carriage = new Carriage(carrier ?? "auto", {
+      onack: (ack) => this.#lines.current.feedback.send(ack),
       oncarrier: (fell) => this.#onCarrier(fell),
       onsound: () => this.#onSound(),
-    });
-    const {voice, profile, carrier} = options;
-    for (const [name, value] of Object.entries({voice, profile, carrier, ...this.#carriage.query})) {
-      if (value) endpoint.searchParams.set(name, value);
-    }
-    this.#resource = new Resource(this.#pc, endpoint, options.token);
-    this.#feedback = new Feedback(this.#pc, this.#receiver, options.jitterBufferTarget);
-    this.#feedback.onarrival = () => this.state === "disconnected" && this.#setState("connected");
-    this.#feedback.onsilence = () => this.state === "connected" && this.#setState("disconnected", NOTHING_ARRIVES);
-    this.#pc.onconnectionstatechange = () => this.#onConnection();
+    }));
+    const resource = (this.#resource = new Resource(new URL("v1/listen", new URL(options.url ?? ".", document.baseURI)), token, iceServers));
+    this.#lines = new Lines(
+      {resource, carriage, control: this.#control, pinned},
+      {onevent: (event) => this.#onEvent(event), onstate: (state, message) => this.#onState(state, message)},
+    );
 
     /** Plays the audio track. */
     this.audio = options.audio ?? new Audio();
     this.audio.setAttribute("playsinline", "");
-    this.audio.srcObject = this.#stream;
+    this.audio.srcObject = this.#lines.stream;
     this.audio.onplaying = () => this.#onSound();
     this.audio.onpause = () => this.#onSound();
 
     /** @type {Promise<void>} Settles when the connection stands; rejects with a LegatoError where it does not come about. */
-    this.connected = this.#open(options.iceServers);
-    this.connected.catch((error) => this.#end(error.message));
+    this.connected = this.#lines.open({voice, profile, carrier, ...carriage.query});
+    this.connected.catch((error) => this.#lines.end(error.message));
     void this.play();
+  }
+
+  /** @returns {State} */
+  get state() {
+    return this.#lines.state;
   }
 
   /** The listener's id, given by the server; empty before its answer. */
@@ -125,7 +120,7 @@ export class Listener extends EventTarget {
 
   /** What sounds, for recorders and meters; another one from the event `carrier` on. @returns {MediaStream} */
   get stream() {
-    return this.#carriage.stream ?? this.#stream;
+    return this.#carriage.stream ?? this.#lines.stream;
   }
 
   /**
@@ -185,7 +180,7 @@ export class Listener extends EventTarget {
    * data track's player counts {played, place, concealed_ticks, starved_s, buffered_ms, state}, null where there is none.
    */
   async stats() {
-    return {...(await readStats(this.#pc)), player: this.#carriage.stats()};
+    return {...(await readStats(this.#lines.current.pc)), player: this.#carriage.stats()};
   }
 
   /** What the server says of this listener now: plan, reports, opinion, queue. */
@@ -203,20 +198,7 @@ export class Listener extends EventTarget {
 
   /** Ends the connection. */
   close() {
-    this.#end("You ended the connection.");
-  }
-
-  /** @param {RTCIceServer[]} [iceServers] */
-  async #open(iceServers) {
-    await this.#resource.open(iceServers);
-    await new Promise((resolve, reject) => {
-      const settle = () => {
-        if (this.state === "connected") resolve(undefined);
-        if (this.state === "closed") reject(new LegatoError("No connection came about. Is UDP blocked on the way?", 0));
-      };
-      this.addEventListener("state", settle);
-      settle();
-    });
+    this.#lines.end("You ended the connection.");
   }
 
   /** @param {object} message */
@@ -250,35 +232,13 @@ export class Listener extends EventTarget {
     if (sounds || this.audible) this.#setAudible(sounds);
   }
 
-  #onConnection() {
-    const state = this.#pc.connectionState;
-    if (state === "connected") {
-      this.#carriage.connected();
-      this.#feedback.watch();
-      this.#setState("connected");
-    } else if (state === "disconnected") {
-      this.#setState("disconnected", NOTHING_ARRIVES);
-    } else if (state === "failed" || state === "closed") {
-      this.#end("The connection was lost.");
+  /** @param {State} state @param {string} message */
+  #onState(state, message) {
+    if (state === "closed") {
+      this.#control.close();
+      this.#carriage.close();
+      if (this.audio.srcObject === this.#lines.stream) this.audio.srcObject = null;
     }
-  }
-
-  /** @param {string} message @param {boolean} goodbye whether the server does not know yet */
-  #end(message, goodbye = true) {
-    if (this.state === "closed") return;
-    this.#setState("closed", message);
-    this.#feedback.close();
-    this.#control.close();
-    this.#carriage.close();
-    if (this.audio.srcObject === this.#stream) this.audio.srcObject = null;
-    // In this order: a server that saw the connection close would not know the listener that says goodbye.
-    void Promise.resolve(goodbye && this.#resource.leave()).finally(() => this.#pc.close());
-  }
-
-  /** @param {State} state @param {string} [message] */
-  #setState(state, message = "") {
-    if (state === this.state) return;
-    this.state = state;
     this.#emit("state", {state, message});
   }
 

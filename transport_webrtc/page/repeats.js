@@ -6,44 +6,54 @@ const PAUSE_MS = 150;
 const MOST = 10;
 /** What is longer would be sent in pieces, of which one would be lost, bytes. */
 const LONGEST = 1000;
+/** So much that the server refused, and therefore never answers, is remembered at most. */
+const KEPT = 16;
 
 /** Repeats what is not answered. */
 export class Repeats {
   #send;
-  /** Timers by the id of an utterance. @type {Map<string, number>} */
-  #timers = new Map();
+  /** What is not answered, by its id, with the timer of its next repeat. @type {Map<string, {message: Record<string, any>, timer: number}>} */
+  #open = new Map();
 
   /** @param {(json: string) => void} send over the channel that waits for nothing */
   constructor(send) {
     this.#send = send;
   }
 
+  /** What the server is not known to know of, in order. */
+  get unanswered() {
+    return [...this.#open.values()].map(({message}) => message);
+  }
+
   /** @param {Record<string, any>} message with its `id`, of which a repeat does no harm: not a piece of a text that is still open */
   begin(message) {
+    if (message.more) return;
+    this.answered(message.id);
+    const open = {message, timer: 0};
+    this.#open.set(message.id, open);
+    for (const id of this.#open.keys()) if (this.#open.size > KEPT) this.answered(id);
     const json = JSON.stringify({say: message});
-    if (message.more || this.#timers.has(message.id) || new Blob([json]).size > LONGEST) return;
-    this.#wait(message.id, json, MOST);
+    if (new Blob([json]).size <= LONGEST) this.#wait(open, json, MOST);
   }
 
   /** The server knows of it. @param {string} id */
   answered(id) {
-    clearTimeout(this.#timers.get(id));
-    this.#timers.delete(id);
+    clearTimeout(this.#open.get(id)?.timer);
+    this.#open.delete(id);
   }
 
   /** Ends them all. */
   close() {
-    for (const id of this.#timers.keys()) this.answered(id);
+    for (const id of this.#open.keys()) this.answered(id);
   }
 
-  /** @param {string} id @param {string} json @param {number} left */
-  #wait(id, json, left) {
+  /** @param {{timer: number}} open @param {string} json @param {number} left */
+  #wait(open, json, left) {
     const again = () => {
-      this.#timers.delete(id);
       if (!left) return;
       this.#send(json);
-      this.#wait(id, json, left - 1);
+      this.#wait(open, json, left - 1);
     };
-    this.#timers.set(id, setTimeout(again, PAUSE_MS));
+    open.timer = setTimeout(again, PAUSE_MS);
   }
 }

@@ -2,6 +2,8 @@
 
 /** How long candidates are awaited before the offer leaves, ms; later ones follow by PATCH. */
 const GATHERING_LIMIT_MS = 500;
+/** ICE servers' credentials may be good for a day, ms. */
+const ASKED_AGAIN_MS = 12 * 3_600_000;
 
 /** A refusal of the server: `message` is its sentence, `status` the HTTP status (0: it could not be reached). */
 export class LegatoError extends Error {
@@ -31,48 +33,80 @@ export async function request(url, init) {
   throw new LegatoError(typeof body.error === "string" ? body.error : fallback, response.status);
 }
 
+/**
+ * @typedef {object} OpenOptions
+ * @property {Record<string, string | undefined>} query
+ * @property {boolean} [takeover] an earlier connection is taken over
+ * @property {AbortSignal} [signal]
+ * @property {number} [patience] ms that an answer may take beside what it took the first time
+ */
+
 /** One listener's address on the server. */
 export class Resource {
   /** @type {URL | null} Known once the server has answered the offer. */
   url = null;
 
-  #pc;
   #endpoint;
   #token;
-  /** @type {RTCIceCandidate[]} */
-  #late = [];
+  #given;
+  /** @type {RTCIceServer[] | null} */
+  #servers = null;
+  /** When they were asked for. */
+  #asked = 0;
+  /** What opens a takeover; the server gives another one with each answer. */
+  #resume = "";
+  /** How long the first answer took, ms. */
+  #took = 0;
 
   /**
-   * @param {RTCPeerConnection} pc
-   * @param {URL} endpoint where offers go, with their query
+   * @param {URL} endpoint where offers go
    * @param {string} [token]
+   * @param {RTCIceServer[]} [iceServers] asked of the server if absent
    */
-  constructor(pc, endpoint, token) {
-    this.#pc = pc;
+  constructor(endpoint, token, iceServers) {
     this.#endpoint = endpoint;
     this.#token = token;
+    this.#given = iceServers;
+  }
+
+  /** Whether a connection that is lost can be taken over. */
+  get resumable() {
+    return this.#resume !== "";
   }
 
   /**
    * Offers what `pc` holds and takes the answer.
-   * @param {RTCIceServer[]} [iceServers] asked of the server if absent
+   * @param {RTCPeerConnection} pc
+   * @param {OpenOptions} options
    */
-  async open(iceServers) {
-    const pc = this.#pc;
-    pc.setConfiguration({iceServers: iceServers ?? (await this.#iceServers())});
+  async open(pc, {query, takeover = false, signal, patience = 0}) {
+    const limit = () => limited(signal, patience, this.#took);
+    pc.setConfiguration({iceServers: this.#given ?? (await this.#iceServers(limit()))});
     await pc.setLocalDescription(await pc.createOffer());
     await gathered(pc);
     const offer = pc.localDescription?.sdp ?? "";
+    /** @type {RTCIceCandidate[]} */
+    const late = [];
+    let answered = false;
+    const trickle = () => (answered && late.length ? this.#trickle(pc, late.splice(0)) : undefined);
     pc.onicecandidate = ({candidate}) => {
-      if (candidate) this.#late.push(candidate);
-      void this.#trickle();
+      if (candidate) late.push(candidate);
+      void trickle();
     };
-    const response = await this.#fetch(this.#endpoint, "POST", "application/sdp", offer);
+    const endpoint = new URL(this.#endpoint);
+    const asked = takeover ? {...query, takeover: "1"} : query;
+    for (const [name, value] of Object.entries(asked)) if (value) endpoint.searchParams.set(name, value);
+    const token = takeover ? this.#resume : this.#token;
+    const begun = performance.now();
+    const response = await this.#fetch(endpoint, "POST", "application/sdp", offer, {token, signal: limit()});
+    this.#took ||= performance.now() - begun;
+    this.#resume = response.headers.get("Legato-Resume-Token") ?? "";
     this.url = new URL(response.headers.get("Location") ?? "", response.url);
     const sdp = await response.text();
-    if (pc.signalingState === "closed") return this.leave();
+    if (pc.signalingState === "closed") return takeover ? undefined : this.leave();
     await pc.setRemoteDescription({type: "answer", sdp});
-    await this.#trickle();
+    answered = true;
+    await trickle();
   }
 
   /**
@@ -92,11 +126,19 @@ export class Resource {
     await fetch(this.url, {method: "DELETE", headers: this.#headers(), keepalive: true}).catch(() => undefined);
   }
 
-  /** ICE servers in the `Link` headers of the endpoint (RFC 9725 section 4.6). @returns {Promise<RTCIceServer[]>} */
-  async #iceServers() {
-    const response = await this.#fetch(this.#endpoint, "OPTIONS").catch(() => null);
-    const servers = [];
-    for (const [, urls, rest] of (response?.headers.get("Link") ?? "").matchAll(/<([^>]+)>([^<]*)/g)) {
+  /**
+   * ICE servers in the `Link` headers of the endpoint (RFC 9725 section 4.6), asked again when credentials may have run out.
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<RTCIceServer[]>}
+   */
+  async #iceServers(signal) {
+    if (this.#servers && performance.now() - this.#asked < ASKED_AGAIN_MS) return this.#servers;
+    const response = await this.#fetch(this.#endpoint, "OPTIONS", undefined, undefined, {signal}).catch(() => null);
+    if (!response) return this.#servers ?? [];
+    /** @type {RTCIceServer[]} */
+    const servers = (this.#servers = []);
+    this.#asked = performance.now();
+    for (const [, urls, rest] of (response.headers.get("Link") ?? "").matchAll(/<([^>]+)>([^<]*)/g)) {
       if (!/rel="?ice-server"?/.test(rest)) continue;
       const value = (/** @type {string} */ name) => rest.match(new RegExp(`[; ]${name}="([^"]*)"`))?.[1];
       servers.push({urls, username: value("username"), credential: value("credential")});
@@ -104,28 +146,40 @@ export class Resource {
     return servers;
   }
 
-  /** Sends candidates found after the offer (RFC 8840). A path may be found without them, so a refusal ends nothing. */
-  async #trickle() {
-    if (!this.url || !this.#late.length) return;
-    const sdp = this.#pc.localDescription?.sdp ?? "";
+  /**
+   * Sends candidates found after the offer (RFC 8840). A path may be found without them, so a refusal ends nothing.
+   * @param {RTCPeerConnection} pc @param {RTCIceCandidate[]} late
+   */
+  async #trickle(pc, late) {
+    const sdp = pc.localDescription?.sdp ?? "";
     const lines = [/^a=ice-ufrag:.*$/m, /^a=ice-pwd:.*$/m].map((line) => sdp.match(line)?.[0] ?? "");
     lines.push("m=audio 9 UDP/TLS/RTP/SAVPF 0");
-    for (const {sdpMid, candidate} of this.#late.splice(0)) lines.push(`a=mid:${sdpMid}`, `a=${candidate}`);
+    for (const {sdpMid, candidate} of late) lines.push(`a=mid:${sdpMid}`, `a=${candidate}`);
     const body = lines.map((line) => `${line.trim()}\r\n`).join("");
-    await this.#fetch(this.url, "PATCH", "application/trickle-ice-sdpfrag", body).catch((error) =>
+    await this.#fetch(/** @type {URL} */ (this.url), "PATCH", "application/trickle-ice-sdpfrag", body).catch((error) =>
       console.warn(`Legato: candidates refused. ${error.message}`),
     );
   }
 
-  /** @param {URL | string} url @param {string} method @param {string} [type] @param {string} [body] */
-  #fetch(url, method, type, body) {
-    return request(url, {method, body, headers: this.#headers(body === undefined ? undefined : type)});
+  /**
+   * @param {URL | string} url @param {string} method @param {string} [type] @param {string} [body]
+   * @param {{token?: string, signal?: AbortSignal}} [other] `token` in place of the access token
+   */
+  #fetch(url, method, type, body, {token = this.#token, signal} = {}) {
+    return request(url, {method, body, signal, headers: this.#headers(body === undefined ? undefined : type, token)});
   }
 
-  /** @param {string} [type] @returns {Record<string, string>} */
-  #headers(type) {
-    return {...(type && {"Content-Type": type}), ...(this.#token && {Authorization: `Bearer ${this.#token}`})};
+  /** @param {string} [type] @param {string} [token] @returns {Record<string, string>} */
+  #headers(type, token = this.#token) {
+    return {...(type && {"Content-Type": type}), ...(token && {Authorization: `Bearer ${token}`})};
   }
+}
+
+/** A signal that also ends an exchange that takes too long: over a network that is back another attempt is sooner through. @param {AbortSignal | undefined} signal @param {number} patience @param {number} took */
+function limited(signal, patience, took) {
+  if (!patience) return signal;
+  const limit = AbortSignal.timeout(Math.round(patience + 3 * took));
+  return signal ? AbortSignal.any([signal, limit]) : limit;
 }
 
 /** Waits until all candidates are known, within reason. @param {RTCPeerConnection} pc */
