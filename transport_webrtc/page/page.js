@@ -117,16 +117,17 @@ function release() {
 
 /** @param {string} state @param {string} message */
 function showState(state, message) {
-  const up = state === "connecting" || state === "connected";
-  $("state").textContent = state === "closed" ? "not connected" : reachable ? state : "server unreachable";
-  $("state").dataset.state = reachable || !up ? state : "disconnected";
+  const [up, tries] = [state === "connecting" || state === "connected", state === "reconnecting"];
+  const shown = reachable || tries;
+  $("state").textContent = state === "closed" ? "not connected" : shown ? state : "server unreachable";
+  $("state").dataset.state = shown || !up ? state : "disconnected";
   $("state").title = message;
-  $("reconnect").hidden = reachable && up;
+  $("reconnect").hidden = tries || (reachable && up);
   document.body.classList.toggle("stale", !reachable || state !== "connected");
   // Without a listener there is no network to change; what was chosen waits for the next one.
   $("network").inert = !reachable || state === "closed" || state === "connecting";
-  if (!reachable) complain({message: UNREACHABLE});
-  else if (state === "disconnected") complain({message});
+  if (!shown) complain({message: UNREACHABLE});
+  else if (state === "disconnected" || tries) complain({message});
   else if (state === "connected") $("problem").hidden = true;
   if (state === "closed") {
     clearTimeout(poll);
