@@ -93,6 +93,19 @@ def test_a_player_that_fails_gives_way_to_the_audio_track(join: Callable) -> Non
     page.wait_for_function("sent.control.some(({carrier}) => carrier === 'audio')")
 
 
+def test_a_player_that_a_tap_does_not_wake_gives_way_to_the_audio_track(server, listen: Callable) -> None:
+    page = listen(server, autoplay=False).page
+    page.add_init_script("AudioContext.prototype.resume = () => new Promise(() => {});")
+    page.goto(f"{server.url}static/style.css")
+    page.evaluate("addEventListener('click', async () => { globalThis.played = await listener.play(); })")
+    page.evaluate(JOIN, {})
+    page.evaluate("listener.say('one two three')")
+    page.mouse.click(10, 10)
+    page.wait_for_function("globalThis.played === true")
+    assert told(page, "carrier")[-1]["why"] == "This browser holds the player's sound back, even after a tap."
+    told(page, "finished")
+
+
 def test_what_was_said_goes_again_until_the_server_answers(join: Callable) -> None:
     page = join()
     page.evaluate("globalThis.deaf = true")

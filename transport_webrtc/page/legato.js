@@ -48,6 +48,8 @@ export {LegatoError, request} from "./whep.js";
 
 /** @typedef {import("./lines.js").State} State */
 
+const HELD_BACK = "This browser holds the player's sound back, even after a tap.";
+
 /**
  * Connects to a server; returns at once.
  * @param {ConnectOptions} [options]
@@ -171,7 +173,10 @@ export class Listener extends EventTarget {
       if (/** @type {Error} */ (error).name === "NotAllowedError") this.#setAudible(false);
       return false;
     }
-    this.#setAudible(await resumed);
+    const sounds = await resumed;
+    // The audio element may play, after a tap, and the player still may not: then the server's audio track is heard instead.
+    if (!sounds && navigator.userActivation?.isActive) this.#carriage.fall(HELD_BACK);
+    this.#setAudible(this.#carriage.audible);
     return this.audible === true;
   }
 
