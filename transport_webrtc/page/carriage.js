@@ -78,6 +78,7 @@ export class Carriage {
   /** Its data track opened. */
   opened() {
     clearTimeout(this.#opening);
+    if (!this.#player) return;
     if (!this.#opened || this.carrier === "data") this.#settle("data", "The speech travels ahead of its time.");
     this.#opened = true;
   }

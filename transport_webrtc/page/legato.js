@@ -226,7 +226,10 @@ export class Listener extends EventTarget {
 
   /** @param {boolean} fell */
   #onCarrier(fell) {
-    if (fell) this.#send({carrier: "audio"});
+    if (fell) {
+      this.#lines.current.speech?.close();
+      this.#send({carrier: "audio"});
+    }
     this.#onSound();
     this.#emit("carrier", {carrier: this.carrier, why: this.why});
   }
