@@ -95,7 +95,7 @@ def test_a_player_that_fails_gives_way_to_the_audio_track(join: Callable) -> Non
 
 def test_a_player_that_a_tap_does_not_wake_gives_way_to_the_audio_track(server, listen: Callable) -> None:
     page = listen(server, autoplay=False).page
-    page.add_init_script("AudioContext.prototype.resume = () => new Promise(() => {});")
+    page.add_init_script('Object.defineProperty(AudioContext.prototype, "state", {get: () => "suspended"});')
     page.goto(f"{server.url}static/style.css")
     page.evaluate("addEventListener('click', async () => { globalThis.played = await listener.play(); })")
     page.evaluate(JOIN, {})
