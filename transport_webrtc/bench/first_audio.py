@@ -45,8 +45,10 @@ class Hearing:
     failure: str | None = None
 
 
-async def hear(renderer: "Renderer", text: str, *, id: str, voice: str, tier: str | None) -> Hearing:
-    """Hands `text` over and listens to its end."""
+async def hear(
+    renderer: "Renderer", text: str, *, id: str, voice: str, tier: str | None, chunk_frames: int | None = None
+) -> Hearing:
+    """Hands `text` over and listens to its end. `chunk_frames` is the longest a chunk may be; None: the ramp's."""
     from adaptive.speech.renderer import Chunk, RenderFailed, RenderJob
     from adaptive.ticks import to_seconds
 
@@ -54,7 +56,7 @@ async def hear(renderer: "Renderer", text: str, *, id: str, voice: str, tier: st
 
     onset, timeline, hearing = Onset(), Timeline(), Hearing()
     begun = perf_counter()
-    stream = renderer.open(RenderJob(id=id, voice=voice, tier=tier))
+    stream = renderer.open(RenderJob(id=id, voice=voice, tier=tier, chunk_frames=chunk_frames))
     stream.grant(EVERYTHING)
     stream.feed(text, final=True)
     async for event in stream.events():
