@@ -17,14 +17,23 @@ from adaptive.ticks import TICK_RATE
 from .losses import Losses
 
 NOTHING = Protection()
+MOST_DRAWS = 1_000
 LOOKAHEAD = 312
 """Ticks by which Opus hands sound out later than it took it (RFC 6716 section 2; `OpusEncoder.lookahead`)."""
 
 
-def drops(count: int, *, loss: float, burst: float = 1.0, seed: int = 0) -> list[bool]:
-    """True for each of `count` packets that is lost: a share `loss` of them, in runs of `burst` on average."""
+def drops(count: int, *, loss: float, burst: float = 1.0, seed: int = 0, within: float = 1.0) -> list[bool]:
+    """True for each of `count` packets that is lost: a share `loss` of them, in runs of `burst` on average.
+
+    Chance has its way with short lists; the list is drawn again until its own share is `within` that much of `loss`
+    (.005: half a point), so that curves of it compare bursts and not shares. Raises ValueError where it never is.
+    """
     losses = Losses(f"{seed} coded")
-    return [losses.next(loss=loss, burst=burst) for _ in range(count)]
+    for _ in range(MOST_DRAWS):
+        found = [losses.next(loss=loss, burst=burst) for _ in range(count)]
+        if abs(sum(found) / count - loss) <= within:
+            return found
+    raise ValueError(f"No list of {count} packets has a share within {within:g} of {loss:g}.")
 
 
 def left(lost: Sequence[bool], protection: Protection = NOTHING) -> list[bool]:
@@ -36,36 +45,33 @@ def left(lost: Sequence[bool], protection: Protection = NOTHING) -> list[bool]:
     ]
 
 
-def packets(speech: Samples, rung: Rung) -> int:
-    """How many `heard` sends."""
-    return -(-(len(speech) + LOOKAHEAD) // (rung.frame_ms * TICK_RATE // 1000))
+class Coded:
+    """A clip as it is sent, encoded once, to be heard under any losses."""
 
+    def __init__(self, speech: Samples, rung: Rung, *, protection: Protection = NOTHING) -> None:
+        """`speech` is float32 `[n]`, 48 kHz."""
+        self._protection, self._count = protection, len(speech)
+        self._length = rung.frame_ms * TICK_RATE // 1000
+        self.packets = -(-(len(speech) + LOOKAHEAD) // self._length)
+        """How many are sent."""
+        padded = np.pad(speech, (0, self.packets * self._length - len(speech)))
+        encoder = OpusEncoder()
+        encoder.configure(
+            bitrate=rung.bitrate, bandwidth=rung.bandwidth, fec=protection.fec, loss_hint=protection.loss_hint
+        )
+        self._sent = [encoder.encode(frame) for frame in padded.reshape(self.packets, self._length)]
+        encoder.close()
 
-def heard(speech: Samples, rung: Rung, *, lost: Sequence[bool] = (), protection: Protection = NOTHING) -> Samples:
-    """What is heard of `speech` (float32 `[n]`, 48 kHz), as long as it and aligned with it.
-
-    `lost` says for each packet whether it never came, repeated as often as needed; empty: all came. What stays lost is
-    concealed by the decoder.
-    """
-    length = rung.frame_ms * TICK_RATE // 1000
-    count = packets(speech, rung)
-    padded = np.pad(speech, (0, count * length - len(speech)))
-    encoder, decoder = OpusEncoder(), OpusDecoder()
-    encoder.configure(
-        bitrate=rung.bitrate, bandwidth=rung.bandwidth, fec=protection.fec, loss_hint=protection.loss_hint
-    )
-    sent = [encoder.encode(padded[frame * length : (frame + 1) * length]) for frame in range(count)]
-    gone = [bool(lost) and lost[frame % len(lost)] for frame in range(count)]
-    missing = left(gone, protection)
-    out = []
-    for frame in range(count):
-        if not missing[frame]:
-            out.append(decoder.decode(sent[frame], length))
-        elif protection.fec and frame + 1 < count and not gone[frame + 1]:
-            out.append(decoder.decode_fec(sent[frame + 1], length))
-        else:
-            out.append(decoder.decode(None, length))
-    late = encoder.lookahead
-    encoder.close()
-    decoder.close()
-    return np.concatenate(out)[late : late + len(speech)]
+    def heard(self, lost: Sequence[bool] = ()) -> Samples:
+        """What is heard, as long as what was said and aligned with it. `lost` says for each packet whether it never
+        came, repeated as often as needed; empty: all came. What stays lost the decoder conceals."""
+        gone = [bool(lost) and lost[frame % len(lost)] for frame in range(self.packets)]
+        decoder, out = OpusDecoder(), []
+        for frame, missing in enumerate(left(gone, self._protection)):
+            following = frame + 1 < self.packets and not gone[frame + 1]
+            if missing and self._protection.fec and following:
+                out.append(decoder.decode_fec(self._sent[frame + 1], self._length))
+            else:
+                out.append(decoder.decode(None if missing else self._sent[frame], self._length))
+        decoder.close()
+        return np.concatenate(out)[LOOKAHEAD : LOOKAHEAD + self._count]

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from .picture import COLOURS, FAINT, Picture
 
+LEGEND_CHARACTERS = 80
+"""Names side by side under bars."""
 MOST_CHANGE = 200.0
 """Percent; what changed by more is drawn as this much, with its number beside it."""
 
@@ -31,7 +33,8 @@ def bars(
         )
     axes.set_xticks(range(len(named)), list(named), fontsize="small", rotation=20 if len(named) > 6 else 0)
     axes.set(ylabel=y, ylim=limits)
-    return picture.legends(ncols=min(4, len(names)), loc="upper left", bbox_to_anchor=(0, -0.12))
+    beside = max(1, round(LEGEND_CHARACTERS / (6 + max(map(len, names), default=0))))
+    return picture.legends(ncols=min(beside, len(names)), loc="upper left", bbox_to_anchor=(0, -0.12))
 
 
 def grid(

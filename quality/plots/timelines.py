@@ -41,4 +41,4 @@ def timelines(
         axes.set(ylabel=label)
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
     picture.axes[-1].set_xlabel("s")
-    return picture.legends(loc="upper right")
+    return picture.legends(loc="best")
