@@ -8,7 +8,7 @@ The constants are fitted to that; how far they hold for a voice that they were n
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,7 +25,7 @@ from adaptive.speech.voice import Samples
 from adaptive.ticks import TICK_RATE, to_ticks
 
 from .lab.losses import Losses
-from .opinion_table import VISQOL_BEST, rating
+from .opinion_fit import VISQOL_BEST, rating
 from .scale import CONSTANTS, Scale, Summary
 from .shadow import WARM, Carried, Frame, ShadowDecoder
 
@@ -38,14 +38,17 @@ TEXTS = (
 RATES = ((12_000, "MB"), (12_000, "WB"), (16_000, "WB"), (24_000, "FB"), (32_000, "FB"), (48_000, "FB"))
 """Also a bandwidth that the ladder does not have, so that every voice lacks something somewhere."""
 FRAMES_MS = (20, 60)
-LOSSES = ((0.0, 1.0), (0.02, 1.0), (0.05, 1.0), (0.1, 1.0), (0.2, 1.0), (0.03, 3.0), (0.1, 3.0))
+LOSSES = (
+    *((0.0, 1.0), (0.01, 1.0), (0.03, 1.0), (0.05, 1.0), (0.1, 1.0), (0.2, 1.0)),
+    *((0.03, 3.0), (0.05, 3.0), (0.1, 3.0), (0.2, 3.0)),
+)
 """(share, mean burst)."""
 WINDOW_S = 2.0
 """The stretch that a shadow judges."""
 LOOKAHEAD = 312
 """Ticks; of Opus for speech at 48 kHz (libopus, OPUS_GET_LOOKAHEAD)."""
 STRETCH = to_ticks(0.2)
-START = (10.0, 500.0, 0.04, 0.055)
+START = (20.0, 400.0, 0.05, 0.18, 0.9)
 """Of the search for the constants."""
 
 
@@ -159,13 +162,12 @@ def fitted(rows: Sequence[Row], worth: NDArray[np.float64]) -> Scale:
     def errors(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return told(_scale(values), rows) - worth
 
-    limits = ([0, 50, 0, 0.005], [40, 2000, 0.3, 0.5])
+    limits = ([0, 50, 0, 0.005, 0.3], [40, 2000, 0.3, 1, 2])
     return _scale([round(float(value), 4) for value in least_squares(errors, START, x_scale=START, bounds=limits).x])
 
 
 def _scale(values: Sequence[float] | NDArray[np.float64]) -> Scale:
-    least_ie, slope, knee, robustness = map(float, values)
-    return Scale(least_ie=least_ie, slope=slope, knee=knee, robustness=robustness)
+    return Scale(**dict(zip((field.name for field in fields(Scale)), map(float, values), strict=True)))
 
 
 def told(scale: Scale, rows: Sequence[Row]) -> NDArray[np.float64]:
@@ -182,12 +184,13 @@ def trust(rows: Sequence[Row], worth: NDArray[np.float64], scale: Scale) -> dict
     """How far the scale is from the truth: on all rows, on voices left out of the fit, and by windows."""
     voice = np.array([row.voice for row in rows])
     lossy = np.array([row.loss > 0 for row in rows])
-    left_out = {}
+    left_out, unseen = {}, np.empty(len(rows))
     for name in VOICES:
         others, own = voice != name, voice == name
         fit = fitted([row for row, use in zip(rows, others, strict=True) if use], worth[others])
         mine = [row for row, use in zip(rows, own, strict=True) if use]
-        left_out[name] = rmse(told(fit, mine) - worth[own])
+        unseen[own] = told(fit, mine) - worth[own]
+        left_out[name] = rmse(unseen[own])
     errors = told(scale, rows) - worth
     windows = [
         scale.opinion(window) - is_worth for row, is_worth in zip(rows, worth, strict=True) for window in row.windows
@@ -198,15 +201,28 @@ def trust(rows: Sequence[Row], worth: NDArray[np.float64], scale: Scale) -> dict
         "rmse_clean": rmse(errors[~lossy]),
         "rmse_lossy": rmse(errors[lossy]),
         "rmse_voice_left_out": left_out,
+        "rmse_left_out": rmse(unseen),
+        "rmse_left_out_by_loss": _by_loss(rows, unseen),
         "rmse_windows_against_whole": rmse(np.array(windows)),
         "correlation": round(float(np.corrcoef(told(scale, rows), worth)[0, 1]), 3),
     }
 
 
+def _by_loss(rows: Sequence[Row], errors: NDArray[np.float64]) -> dict[str, dict[str, float]]:
+    """Of each voice, left out of the fit, by share lost and mean burst."""
+    cells: dict[str, dict[str, float]] = {}
+    for voice in VOICES:
+        for loss, burst in LOSSES:
+            here = [(row.voice, row.loss, row.burst) == (voice, loss, burst) for row in rows]
+            if any(here):
+                cells.setdefault(voice, {})[f"{loss:g} in bursts of {burst:g}"] = rmse(errors[here])
+    return cells
+
+
 def _row(line: str) -> Row:
-    fields = json.loads(line)
-    parts = {"rung": Rung(**fields["rung"]), "whole": Summary(**fields["whole"])}
-    return Row(**{**fields, **parts, "windows": tuple(Summary(**window) for window in fields["windows"])})
+    found = json.loads(line)
+    parts = {"rung": Rung(**found["rung"]), "whole": Summary(**found["whole"])}
+    return Row(**{**found, **parts, "windows": tuple(Summary(**window) for window in found["windows"])})
 
 
 def _rendered() -> dict[tuple[str, int], Samples]:

@@ -1,8 +1,10 @@
 """What opinion the distances of a stretch of speech stand for, on the fullband scale of ITU-T G.107.2.
 
 How unlike the median frame is, is of coding and bandwidth. Frames less alike than that, where something was lost, are
-damage: what concealment made of them. The first is an equipment impairment Ie, the second takes the place of packet
-loss in the E-model's Ie,eff. The four constants are `quality.calibrate`'s, which says how far to trust them. The
+damage: what concealment made of them. The first is an equipment impairment Ie. The second takes the place of packet
+loss and adds up with it: damage is measured in what is heard, and costs as much where coding left little (the Ie,eff of
+ITU-T G.107.2, whose loss is of packets, makes it cost less; with it the scale errs by .03 more, measured). The five
+constants are `quality.calibrate`'s, which says how far to trust them. The
 similarity alone serves for both: it tells neighbouring rates apart in two seconds of speech, where the spectral
 distance errs at times.
 """
@@ -89,13 +91,16 @@ class Scale:
     """Impairment per unlikeness, far above `knee`."""
     knee: float
     robustness: float
-    """Damage that takes away half of what coding left: the E-model's Bpl, as a share."""
+    """Damage, to the power of `growth`, that takes away half of the scale: the E-model's Bpl, as a share."""
+    growth: float
+    """Of what damage takes away with damage; under 1 the first of it costs most."""
 
     def opinion(self, found: Summary) -> float:
         """1..4.5."""
         above = math.log1p(math.exp(SHARPNESS * (found.unlike - self.knee))) / SHARPNESS
         ie = min(FULLBAND.worst, max(0.0, self.least_ie + self.slope * above))
-        lost = (FULLBAND.worst - ie) * found.damage / (found.damage + self.robustness)
+        damage = found.damage**self.growth
+        lost = FULLBAND.worst * damage / (damage + self.robustness)
         return FULLBAND.opinion(FULLBAND.base - ie - lost)
 
 

@@ -8,7 +8,8 @@ plans, not for stating what anyone heard. The precision of the speech model is n
 
 import json
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,31 @@ class _Codec:
     bpl_bursts: float
 
 
-def expected(plan_or_rung: Plan | Rung, *, loss: float = 0.0, burst: float = 1.0, delay_s: float = 0.0) -> float:
-    """Expected opinion, 1..4.5.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table:
+    """Constants of the operating points measured, as `opinion_table.json` holds them."""
+
+    rungs: Sequence[Mapping[str, Any]]
+    """Over all voices measured."""
+    voices: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """Of each alone: what a rung takes away depends on the voice. One that has nothing above 8 kHz loses nothing by a
+    wideband rung."""
+
+    def of(self, voice: str | None) -> Sequence[Mapping[str, Any]]:
+        """Those of a voice, or of all where it was not measured or is not known."""
+        return self.rungs if voice is None else self.voices.get(voice, self.rungs)
+
+
+def expected(
+    plan_or_rung: Plan | Rung,
+    *,
+    loss: float = 0.0,
+    burst: float = 1.0,
+    delay_s: float = 0.0,
+    voice: str | None = None,
+    table: Table | None = None,
+) -> float:
+    """Expected opinion, 1..4.5; of speech by any voice, or by `voice`, by the table that is shipped or by `table`.
 
     `loss` is the share of packets lost before any repair, `burst` their mean number in a row (1 or more; random loss
     has 1 / (1 − loss)), `delay_s` mouth to ear. A bare rung is taken as unprotected.
@@ -50,7 +74,7 @@ def expected(plan_or_rung: Plan | Rung, *, loss: float = 0.0, burst: float = 1.0
         rung = replace(rung, bitrate=round(rung.bitrate * _FEC_PRIMARY))
     loss = min(1.0, max(0.0, loss))
     left = residual_loss(loss, burst, protection)
-    codec, ratio = _codec(rung), emodel.burst_ratio(left, burst)
+    codec, ratio = _codec(rung, voice, table or shipped()), emodel.burst_ratio(left, burst)
     bursty = min(1.0, (ratio - 1) / (_MEASURED_RATIO - 1))
     bpl = codec.bpl + (codec.bpl_bursts - codec.bpl) * bursty
     scale = emodel.FULLBAND
@@ -75,10 +99,10 @@ def residual_loss(loss: float, burst: float, protection: Protection) -> float:
 
 
 @cache
-def _codec(rung: Rung) -> _Codec:
+def _codec(rung: Rung, voice: str | None, table: Table) -> _Codec:
     """Of this rung: straight over log2 of the bitrate, the outer stretches prolonged, the nearest frame length."""
     wide = rung.bandwidth in (Bandwidth.SWB, Bandwidth.FB)
-    known = [entry for entry in _table() if entry["bandwidth"] == ("FB" if wide else "WB")]
+    known = [entry for entry in table.of(voice) if entry["bandwidth"] == ("FB" if wide else "WB")]
     frame_ms = min({entry["frame_ms"] for entry in known}, key=lambda ms: abs(ms - rung.frame_ms))
     points = sorted((e["bitrate"], e["ie"], e["bpl"], e["bpl_bursts"]) for e in known if e["frame_ms"] == frame_ms)
     upper = next((n for n in range(1, len(points) - 1) if rung.bitrate <= points[n][0]), len(points) - 1)
@@ -89,5 +113,7 @@ def _codec(rung: Rung) -> _Codec:
 
 
 @cache
-def _table() -> list[dict[str, Any]]:
-    return list(json.loads(TABLE.read_text(encoding="utf-8"))["rungs"])
+def shipped() -> Table:
+    """The one that controllers use."""
+    found = json.loads(TABLE.read_text(encoding="utf-8"))
+    return Table(rungs=found["rungs"], voices=found.get("voices", {}))

@@ -6,6 +6,7 @@ those of Okabe and Ito (2008), which people with any colour vision tell apart; l
 
 from .curves import Curve, curves, spread
 from .groups import bars, changes, grid
+from .opinion import opinion_fit, opinion_residuals
 from .picture import Picture
 from .simulation import opinions, plot
 from .timelines import Span, timelines
@@ -18,6 +19,8 @@ __all__ = [
     "changes",
     "curves",
     "grid",
+    "opinion_fit",
+    "opinion_residuals",
     "opinions",
     "plot",
     "spread",

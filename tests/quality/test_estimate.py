@@ -1,5 +1,6 @@
 """The streaming comparison: cut as one likes it says the same, and it knows better speech from worse."""
 
+import json
 from itertools import pairwise
 
 import numpy as np
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 
 from adaptive.codec.opus import OpusDecoder, OpusEncoder
 from adaptive.control.plan import Bandwidth
+from quality.calibrate import LOSSES, VOICES
 from quality.estimate import HOP, WINDOW, Comparison, Samples
-from quality.scale import Scale, Summary, calibrated, summary
+from quality.scale import CONSTANTS, Scale, Summary, calibrated, summary
 
 RATE = 48_000
 
@@ -87,7 +89,16 @@ def test_the_scale_falls_with_both_distances_and_stays_on_its_axis() -> None:
     assert isinstance(calibrated(), Scale)
 
 
-LADDER = ((12_000, "WB"), (16_000, "WB"), (24_000, "FB"), (32_000, "FB"), (48_000, "FB"))
+def test_the_scale_holds_for_a_voice_it_was_not_fitted_to() -> None:
+    trust = json.loads(CONSTANTS.read_text())["trust"]
+    assert trust["rmse_left_out"] <= 0.35
+    assert max(trust["rmse_voice_left_out"].values()) <= 0.35
+    for voice in VOICES:
+        assert len(trust["rmse_left_out_by_loss"][voice]) == len(LOSSES)
+        assert max(trust["rmse_left_out_by_loss"][voice].values()) <= 0.5
+
+
+LADDER = ((8_000, "NB"), (12_000, "WB"), (16_000, "WB"), (24_000, "FB"), (32_000, "FB"), (48_000, "FB"))
 
 
 def coded(said: Samples, bitrate: int, bandwidth: str) -> Samples:
@@ -114,6 +125,6 @@ def test_rates_are_ordered_right_window_by_window(voice: str) -> None:
     for worse, better in pairwise(found):
         pairs = [(a, b) for a, b in zip(worse, better, strict=True) if a is not None and b is not None]
         assert len(pairs) >= 4
-        assert np.mean([a.unlike > b.unlike for a, b in pairs]) >= 0.95
+        assert np.mean([a.unlike > b.unlike for a, b in pairs]) >= 0.95, "so all pairs further apart are in order too"
         gains = [calibrated().opinion(b) - calibrated().opinion(a) for a, b in pairs]
         assert np.mean(gains) > 0
