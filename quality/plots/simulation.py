@@ -49,12 +49,11 @@ def opinions(named: Mapping[str, "Simulation"], *, title: str) -> Picture:
         times = [row.at_s for row in simulation.rows]
         heard.step(times, [row.opinion for row in simulation.rows], where="post", label=name, **style)
         sent.step(times, [row.wire_kbps for row in simulation.rows], where="post", **style)
-    first = next(iter(named.values()))
-    if any(row.capacity_kbps is not None for row in first.rows):
-        capacity = [most if row.capacity_kbps is None else min(most, row.capacity_kbps) for row in first.rows]
-        sent.fill_between(
-            [row.at_s for row in first.rows], capacity, step="post", color=FAINT, alpha=0.25, lw=0, label="capacity"
-        )
+    looks = [look for look in next(iter(named.values())).looks if look.at_s >= 0]
+    if any(look.capacity_kbps is not None for look in looks):
+        capacity = [most if look.capacity_kbps is None else min(most, look.capacity_kbps) for look in looks]
+        times = [look.at_s for look in looks]
+        sent.fill_between(times, capacity, step="post", color=FAINT, alpha=0.25, lw=0, label="capacity")
     heard.set(ylabel="opinion, 1 to 4.5", ylim=(0.9, 4.6))
     sent.set(ylabel="on the wire, kb/s", ylim=(0, most), xlabel="s")
     return picture.legends(loc="lower right", ncols=3)
