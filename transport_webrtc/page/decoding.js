@@ -6,6 +6,8 @@ const RATE = 48000;
 /** As much of what sounded last as an interpolator looks back at: 15 samples of 8 kHz. */
 const PAST = 96;
 const OPUS = {codec: "opus", sampleRate: RATE, numberOfChannels: 1};
+/** 20 ms of nothing (RFC 6716: one fullband CELT frame). */
+const SILENCE = new Uint8Array([0xf8, 0xff, 0xfe]);
 
 /**
  * @typedef {import("./sequence.js").Turn} Turn
@@ -36,6 +38,22 @@ export class Decoding {
   constructor(onblock, onfailure) {
     this.#onblock = onblock;
     this.#onfailure = onfailure;
+  }
+
+  /** Makes the browser ready to decode Opus, so that the first frame of all does not wait for it. */
+  warm() {
+    if (!("AudioDecoder" in globalThis)) return;
+    this.#decoder ??= this.#open();
+    // A decoder of its own: what comes out of the other one is counted.
+    const spare = new AudioDecoder({
+      output: (audio) => {
+        audio.close();
+        spare.close();
+      },
+      error: () => undefined,
+    });
+    spare.configure(OPUS);
+    spare.decode(new EncodedAudioChunk({type: "key", timestamp: 0, data: SILENCE}));
   }
 
   /** @param {Turn} turn in the order of playing */

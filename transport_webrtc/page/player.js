@@ -66,6 +66,7 @@ export class Player {
     this.#onack = onack;
     this.#onfailure = onfailure;
     this.#decoding = new Decoding((block) => this.#post({block}, [block.samples.buffer]), onfailure);
+    this.#decoding.warm();
     this.#look = setInterval(() => this.suspended && this.#acknowledge(performance.now()), LOOK_MS);
     this.ready = this.#open();
     this.ready.catch((error) => onfailure(`The player could not be loaded: ${error.message}`));
