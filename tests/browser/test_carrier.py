@@ -142,6 +142,6 @@ def test_what_is_sent_ahead_before_a_tap_is_heard_from_its_beginning(server, lis
     page.mouse.click(10, 10)
     finished = told(page, "finished")[0]
     stats = page.evaluate("listener.stats().then(({player}) => player)")
-    assert stats["played"] == finished["position"] > 20_000
+    assert 20_000 < finished["position"] <= stats["played"] < finished["position"] + 960  # the last frame is whole
     assert (stats["concealed_ticks"], stats["starved_s"]) == (0, 0)
     assert page.evaluate("listener.audible")

@@ -14,7 +14,7 @@ from transport_webrtc.messages import Limits
 @pytest.mark.alone
 async def test_a_narrow_path_is_followed_at_once(serve) -> None:
     server = await serve(lab=True)
-    async with Client(server.url) as client:
+    async with Client(server.url, carrier="audio") as client:
         await client.say("A tone that goes on and on. " * 20, id="a")
         await client.told("progress")
         listener = next(iter(server.listeners))

@@ -1,8 +1,9 @@
 """What was said before runs no model; what is kept stays within its limits; what is damaged is rendered again."""
 
 import logging
-import multiprocessing
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -215,11 +216,10 @@ def _fill(directory: Path, seed: int) -> None:
 
 
 def test_several_processes_may_keep_and_clear_at_once(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_fill, args=(tmp_path, seed)) for seed in range(3)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0, 0, 0]
+    workers = [subprocess.Popen([sys.executable, __file__, str(tmp_path), str(seed)]) for seed in range(3)]
+    assert [worker.wait() for worker in workers] == [0, 0, 0]
     assert all(path.suffix == SUFFIX for path in tmp_path.iterdir())
+
+
+if __name__ == "__main__":
+    _fill(Path(sys.argv[1]), int(sys.argv[2]))
