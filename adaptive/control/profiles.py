@@ -79,7 +79,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
                 playout_delay_s=0.3,
                 clean_playout_delay_s=0.06,
                 lead_s=6.0,
-                keep=Keep.SKIP,
+                keep=Keep.RESUME,
                 priority=5,
                 token_life_s=60.0,
             ),

@@ -4,6 +4,8 @@ import {Player, decodesOpus, obstacle} from "./player.js";
 
 /** How long the data track may take to open once the connection stands, ms. */
 const OPENING_MS = 3000;
+/** The same for a player that goes on over another connection: it may have speech left meanwhile, ms. */
+const REOPENING_MS = 15000;
 /** How long a browser may take to begin to play, ms. */
 const RESUMING_MS = 1000;
 
@@ -72,7 +74,7 @@ export class Carriage {
   connected() {
     if (!this.#player) return this.#settle("audio", this.why);
     clearTimeout(this.#opening);
-    this.#opening = setTimeout(() => this.fall("The data track did not open."), OPENING_MS);
+    this.#opening = setTimeout(() => this.fall("The data track did not open."), this.#opened ? REOPENING_MS : OPENING_MS);
   }
 
   /** Its data track opened. */

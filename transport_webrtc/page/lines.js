@@ -7,8 +7,9 @@ import {LegatoError} from "./whep.js";
 const NOTHING_ARRIVES = "Nothing arrives from the server; waiting for the network.";
 const TRIES_AGAIN = "The connection was lost; another one is tried. What was sent ahead plays on.";
 const NO_CONNECTION = "No connection came about. Is UDP blocked on the way?";
-/** A connection of which nothing came for so long is given up for another one, ms. */
-const GIVEN_UP_MS = 3000;
+/** A connection of which nothing came for so long is given up for another one, ms: an outage of a few seconds heals sooner than a
+ * connection comes about on a path that just had one. */
+const GIVEN_UP_MS = 5500;
 
 /**
  * @typedef {"connecting" | "connected" | "disconnected" | "reconnecting" | "closed"} State
