@@ -100,7 +100,7 @@ def test_another_profile_keeps_the_chosen_network(server, listen: Callable) -> N
     assert server.get(f"{ear.listener}/network")["preset"] == "bad"
 
     ear.say("one two three four five six seven eight", voice="tone")
-    ear.wait("sounding", within_s=20)
+    ear.wait("sounding", within_s=45)
     ear.page.select_option("#profile", "navigation")
     assert "(after this one)" in ear.page.inner_text("#profile-hint")
     assert len(ear.listeners) == 2, "it cut off what sounds"
