@@ -16,9 +16,10 @@ from adaptive.control.profiles import Profile
 from adaptive.control.reports import NetworkReport
 from adaptive.ticks import TICK_RATE
 
+from .both_ways import BothWays
 from .facts import Facts
 from .figures import Look, figures, with_network
-from .link import Fate, Link, seeds
+from .link import Fate
 from .listening import PING_BYTES, Answer, Listening
 from .receiver import STEP, STEP_S
 from .rendering import Rendering
@@ -92,12 +93,10 @@ class _Run:
         self._start = ORIGIN_S + lead_s
         self._start_tick = round(self._start * TICK_RATE)
         self._end_tick = self._start_tick + seconds * TICK_RATE
-        self._down: Link[tuple[Packet | None, float]] = Link(
-            scenario.settings("down", -lead_s), seed=seeds(seed)["down"], start=ORIGIN_S
+        self._ways: BothWays[tuple[Packet | None, float], Answer] = BothWays(
+            scenario, seed=seed, lead_s=lead_s, start=ORIGIN_S
         )
-        """Packets with their transport-wide numbers, and pings with their times."""
-        self._up: Link[Answer] = Link(scenario.settings("up", -lead_s), seed=seeds(seed)["up"], start=ORIGIN_S)
-        self._steps = [step for step in scenario.steps if step.at_s > -lead_s]
+        """Down go packets with their transport-wide numbers, and pings with their times."""
         self._sender, self._listening = Sender(seed=seed), Listening(seed=seed)
         self._facts = Facts(on_network=self._report, on_heard=controller.on_heard)
         self._rendering = Rendering(profile=profile)
@@ -116,9 +115,9 @@ class _Run:
         """10 ms; true when the last word was heard."""
         tick = self._origin_tick + number * STEP
         now = tick / TICK_RATE
-        while self._steps and self._start + self._steps[0].at_s <= now:
-            self._change(now)
-        self._deliver(now)
+        while self._start + self._ways.next_change_s <= now:
+            self._ways.change(now)
+        self._ways.carry(now, at_listener=self._at_listener, at_server=self._at_server)
         self._sounding = self._start_tick <= tick < self._end_tick
         if tick == self._start_tick:
             self._rendering.begin(self._seconds)
@@ -133,27 +132,8 @@ class _Run:
             self._send(now, packet)
         return self._listen(now)
 
-    def _change(self, now: float) -> None:
-        step = self._steps.pop(0)
-        if step.direction != "up":
-            self._down.set(now=now, **step.settings)
-        if step.direction != "down":
-            self._up.set(now=now, **step.settings)
-
-    def _deliver(self, now: float) -> None:
-        """Everything that arrives by `now`, each at its own instant."""
-        while True:
-            down, up = self._down.next_time(), self._up.next_time()
-            if down is not None and down <= now and (up is None or down <= up):
-                for packet, number in self._down.due(down):
-                    self._at_listener(down, packet, number)
-            elif up is not None and up <= now:
-                for answer in self._up.due(up):
-                    self._at_server(up, answer)
-            else:
-                return
-
-    def _at_listener(self, now: float, packet: Packet | None, number: float) -> None:
+    def _at_listener(self, now: float, item: tuple[Packet | None, float]) -> None:
+        packet, number = item
         if packet is None:
             self._answer(now, self._listening.pinged(number))
             return
@@ -195,7 +175,7 @@ class _Run:
         return plan
 
     def _look(self, now: float) -> None:
-        flow = self._down.flow(now)
+        flow = self._ways.down.flow(now)
         self._looks.append(
             Look(
                 at_s=round(now - self._start, 3),
@@ -217,11 +197,11 @@ class _Run:
     def _offer(self, now: float, size: int, item: tuple[Packet | None, float]) -> None:
         self._bits += 8 * size
         self._offered += 1
-        self._dropped += self._down.offer(now, size, item) is not Fate.CARRIED
+        self._dropped += self._ways.down.offer(now, size, item) is not Fate.CARRIED
 
     def _answer(self, now: float, answer: Answer) -> None:
         self._bits += 8 * answer.size
-        self._up.offer(now, answer.size, answer)
+        self._ways.up.offer(now, answer.size, answer)
 
     def _listen(self, now: float) -> bool:
         feedback = self._listening.feedback(now)

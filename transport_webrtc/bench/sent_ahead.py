@@ -16,7 +16,7 @@ from adaptive.control.reports import ComputeReport, ContentReport, HeardReport
 from adaptive.delivery import Ack, Delivery
 from adaptive.speech.voice import Samples
 from adaptive.ticks import TICK_RATE, to_seconds
-from quality.lab.link import Link, seeds
+from quality.lab.both_ways import BothWays
 from quality.lab.scenarios import LEAD_IN_S, Scenario
 
 from ..playing import Player
@@ -89,10 +89,8 @@ class _Ride:
     def __init__(
         self, scenario: Scenario, controller: Controller, speech: Samples, *, profile: Profile, seed: int
     ) -> None:
-        own, opened = seeds(seed), START_S - LEAD_IN_S
-        self._down: Link[bytes] = Link(scenario.settings("down", -LEAD_IN_S), seed=own["down"], start=opened)
-        self._up: Link[bytes] = Link(scenario.settings("up", -LEAD_IN_S), seed=own["up"], start=opened)
-        self._steps = [step for step in scenario.steps if step.at_s > -LEAD_IN_S]
+        opened = START_S - LEAD_IN_S
+        self._ways: BothWays[bytes, bytes] = BothWays(scenario, seed=seed, lead_s=LEAD_IN_S, start=opened)
         self._controller, self._speech = controller, speech
         self._delivery, self._encoder = Delivery(lead_limit_s=profile.lead_s), CarriedEncoder(Setting())
         self._player = Player(START_S)
@@ -112,9 +110,9 @@ class _Ride:
         for number in range(-round(LEAD_IN_S / STEP_S), round(most_s / STEP_S)):
             at_s = number * STEP_S
             now, look = START_S + at_s, number % PLAN_STEPS == 0
-            while self._steps and self._steps[0].at_s <= at_s + 1e-9:
-                self._change(now)
-            self._carry(now)
+            while self._ways.next_change_s <= at_s + 1e-9:
+                self._ways.change(now)
+            self._ways.carry(now, at_listener=self._player.take, at_server=self._acked)
             if look:
                 self._decide(now, sounding=number >= 0)
             self._send(now, speaking=number >= 0)
@@ -132,25 +130,8 @@ class _Ride:
         self._encoder.close()
         self._player.close()
 
-    def _change(self, now: float) -> None:
-        step = self._steps.pop(0)
-        if step.direction != "up":
-            self._down.set(now=now, **step.settings)
-        if step.direction != "down":
-            self._up.set(now=now, **step.settings)
-
-    def _carry(self, now: float) -> None:
-        """Everything that arrives by `now`, each at its own instant."""
-        while True:
-            down, up = self._down.next_time(), self._up.next_time()
-            if down is not None and down <= now and (up is None or down <= up):
-                for message in self._down.due(down):
-                    self._player.take(down, message)
-            elif up is not None and up <= now:
-                for answer in self._up.due(up):
-                    self._delivery.acked(up, Ack.unpack(answer))
-            else:
-                return
+    def _acked(self, now: float, answer: bytes) -> None:
+        self._delivery.acked(now, Ack.unpack(answer))
 
     def _decide(self, now: float, *, sounding: bool) -> None:
         report = self._delivery.report(now)
@@ -170,7 +151,7 @@ class _Ride:
             for message in messages:
                 size = len(message) + WRAPPING_BYTES
                 self._bits += 8 * size
-                self._down.offer(now, size, message)
+                self._ways.down.offer(now, size, message)
             taken = speaking and self._take(now)
             if not messages and not taken:
                 return
@@ -195,10 +176,10 @@ class _Ride:
                 self._first_s = now - START_S
         answer = self._player.ack(now)
         if answer is not None:
-            self._up.offer(now, len(answer) + WRAPPING_BYTES, answer)
+            self._ways.up.offer(now, len(answer) + WRAPPING_BYTES, answer)
 
     def _look(self, at_s: float, now: float) -> None:
-        rate = self._down.flow(now).capacity_kbps
+        rate = self._ways.down.flow(now).capacity_kbps
         self._looks.append(
             Look(
                 at_s=round(at_s, 3),

@@ -17,7 +17,7 @@ from ...ticks import to_ticks
 from ..engines.engine import EngineClause, frame_samples
 from ..voice import Progress, Samples, SwitchPoint, VoiceInfo, Word
 from .heart import with_durations
-from .limits import checked_speed, checked_tier
+from .limits import checked_speed
 from .loudness import level
 from .mandarin import mandarin
 from .model_files import ModelFilesError, ensure
@@ -63,7 +63,6 @@ class KumoVoice:
     def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> EngineClause:
         """See `Voice.prepare`. A clause with nothing to say has no frames. Raises ValueError for a bad speed."""
         checked_speed(speed)
-        checked_tier(INFO, INFO.tiers[0])
         reader = mandarin()
         pieces: list[Samples] = [np.zeros(0, np.float32)]
         times: list[ReadWord] = []
