@@ -54,10 +54,10 @@ nets:  ## Debian's coturn and nginx for the tests behind TURN and a proxy, when 
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends coturn nginx-light >/dev/null; \
 	else echo "No coturn or nginx here: the tests behind TURN and a proxy are skipped. Installed here they would start as services; install them (apt-get install coturn nginx-light) to run them."; fi
 
-test: $(VENV)/.ready-test browser nets lint  ## every test but the long ones: first those that share the processors, then those that want them alone, then the notebooks
+test: $(VENV)/.ready-test browser nets lint  ## every test but the long ones: first those that share the processors, then those that want them alone, then the notebooks; a failure is tried once more, and named
 	failed=0; \
-	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile -m "not long and not alone" || failed=1; \
-	$(BIN)/pytest -m "alone and not long" || failed=1; \
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --reruns 1 -m "not long and not alone" || failed=1; \
+	$(BIN)/pytest --reruns 1 -m "alone and not long" || failed=1; \
 	$(BIN)/pytest -n auto --maxprocesses 4 --nbmake --nbmake-timeout=300 notebooks || failed=1; \
 	exit $$failed
 

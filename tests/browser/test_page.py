@@ -35,6 +35,34 @@ def test_a_refused_autoplay_asks_for_a_tap_and_loses_nothing(server, listen: Cal
     assert np.mean(sounding) * len(heard.samples) / 48_000 > 0.3, "12 characters at 60 ms each began before the tap"
 
 
+UNMARKED = """async () => {
+  const {Transcript} = await import("./static/words.js");
+  const list = document.createElement("ul");
+  document.body.append(list);
+  const transcript = new Transcript(list);
+  transcript.begin("u1", "One, two three; four five 66 seven eight nine ten");
+  const shown = [];
+  for (const [text, start] of [["One", 0], ["six", 150000], ["nine", 192000], ["ten", 240000]]) {
+    transcript.take({event: "word", id: "u1", text, start, end: start + 1000});
+    shown.push([...list.querySelectorAll(".words span")].map((span) => [span.className, span.textContent]));
+  }
+  return {shown, text: list.querySelector(".words").textContent};
+}"""
+
+
+def test_words_light_up_though_no_marks_came(server, listen: Callable) -> None:
+    """A narrow network is spared the marks, and most words."""
+    ear = listen(server)
+    ear.open()
+    got = ear.page.evaluate(UNMARKED)
+    between = "two three; four five 66 seven eight"
+    assert got["shown"][0] == [["current", "One"]]
+    assert got["shown"][1] == [["spoken", "One"]], "a word that is spelt differently stands nowhere"
+    assert got["shown"][2] == [["spoken", "One"], ["spoken", ", " + between], ["current", "nine"]]
+    assert got["shown"][3][-2:] == [["spoken", "nine"], ["current", "ten"]]
+    assert got["text"] == "One, two three; four five 66 seven eight nine ten"
+
+
 def test_words_light_up_and_buttons_do_what_they_say(server, listen: Callable) -> None:
     ear = listen(server)
     ear.open()

@@ -14,21 +14,27 @@ const SIGNS = /** @type {Record<string, string>} */ ({
 
 /** @typedef {{text: string, start: number, end: number}} Word times in ticks of the utterance */
 
+/** Words of the text that may stand between two that were told of: some are spelt differently. */
+const SKIPPED = 4;
+/** Nobody speaks more of them a second. */
+const WORDS_A_SECOND = 5;
+
 /**
  * Where the words stand in the text, in order; null for a word that the text spells differently ("12" said "twelve").
  * @param {string} text
  * @param {Word[]} words
  * @param {number} from index in `text` at which to begin
+ * @param {number} skipping words of the text that may be passed over on the way to the next one
  * @returns {({from: number, to: number} | null)[]}
  */
-export function locate(text, words, from) {
+export function locate(text, words, from, skipping = SKIPPED) {
   const haystack = text.toLowerCase();
   return words.map(({text: word}) => {
     const needle = word.toLowerCase();
     const index = needle ? haystack.indexOf(needle, from) : -1;
     const skipped = index < 0 ? "" : text.slice(from, index);
     // A word far ahead is another one of the same spelling.
-    if (index < 0 || skipped.trim().split(/\s+/).length > 4) return null;
+    if (index < 0 || skipped.trim().split(/\s+/).length > skipping) return null;
     from = index + needle.length;
     return {from: index, to: from};
   });
@@ -66,7 +72,7 @@ export class Transcript {
     this.begin(event.id, "");
     const utterance = /** @type {Utterance} */ (this.#utterances.get(event.id));
     if (event.event === "marks") utterance.mark(event.words);
-    else if (event.event === "word") this.#follow(utterance.light(event.start));
+    else if (event.event === "word") this.#follow(utterance.hear(/** @type {any} */ (event)));
     else utterance.show(event);
   }
 
@@ -136,6 +142,23 @@ class Utterance {
       this.#spans.set(words[index].start, span);
       this.#marked = place.to;
     });
+  }
+
+  /** Lights a word. One that no marks told of (a narrow network is spared them) is looked for. @param {Word} word */
+  hear(word) {
+    if (!this.#spans.has(word.start)) this.#find(word);
+    return this.light(word.start);
+  }
+
+  /** Turns a word, and the text before it that nothing was told of, into spans. @param {Word} word */
+  #find(word) {
+    const since = Math.max(0, ...[...this.#spans.keys()].filter((start) => start < word.start));
+    const skipping = SKIPPED + (WORDS_A_SECOND * (word.start - since)) / 48_000;
+    const [place] = locate(this.#text, [word], this.#marked, skipping);
+    if (!place) return;
+    const before = this.#text.slice(this.#marked, place.from).trim();
+    const passed = before ? [{text: before, start: word.start - 1, end: word.start}] : [];
+    this.mark([...passed, word]);
   }
 
   /** Lights the word that begins at `start`, and counts those before it as spoken. @param {number} start */
