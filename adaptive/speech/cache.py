@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
 
-from .voice import PreparedClause, Samples, SwitchPoint, Voice, Word
+from .voice import PreparedClause, Samples, Voice, Word
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ READERS = ("legato-speech", "hibari-tts", "pypinyin", "rjieba", "wetext")
 
 
 class CachedVoice:
-    """A `Voice` (or `ClauseVoice`) that remembers what it said.
+    """A `Voice` that remembers what it said.
 
     A clause may stay on a shelf where its voice has a `fingerprint`: a string that changes whenever its samples would.
     """
@@ -111,11 +111,8 @@ class CachedVoice:
         self._salt = [voice.info.name, fingerprint, *map(_version, READERS)]
 
     def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> "CachedClause":
-        """See `Voice.prepare` and `ClauseVoice.prepare`. What was said before runs no model."""
-        asked: dict[str, Any] = {"speed": speed, "seed": seed}
-        if self.info.switch is SwitchPoint.CLAUSE:
-            asked["tier"] = tier or self.info.tiers[0]
-        return CachedClause(self, clause, asked)
+        """See `Voice.prepare`. What was said before runs no model."""
+        return CachedClause(self, clause, {"speed": speed, "seed": seed, "tier": tier or self.info.tiers[0]})
 
     def warm(self) -> None:
         """See `Voice.warm`."""

@@ -7,11 +7,10 @@ of clause, frames and tier alone, as long as the judge is.
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from ..ticks import TICK_RATE
 from .judge import ChunkJudge, Fault, Spans
-from .voice import ClauseVoice, PreparedClause, Samples, SwitchPoint, Voice, Word
+from .voice import PreparedClause, Samples, SwitchPoint, Voice, Word
 
 _log = logging.getLogger(__name__)
 
@@ -39,10 +38,8 @@ class JudgedVoice:
         self._tiers = tuple(tiers) if voice.info.switch is SwitchPoint.CHUNK else ()
 
     def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> "JudgedClause":
-        """See `Voice.prepare` and `ClauseVoice.prepare`."""
-        if tier is None:
-            return JudgedClause(self._voice.prepare(clause, speed=speed, seed=seed), self)
-        return JudgedClause(cast(ClauseVoice, self._voice).prepare(clause, speed=speed, seed=seed, tier=tier), self)
+        """See `Voice.prepare`."""
+        return JudgedClause(self._voice.prepare(clause, speed=speed, seed=seed, tier=tier), self)
 
     def warm(self) -> None:
         """See `Voice.warm`."""

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import cast
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from .clause import EDGE_S, ClauseStream
 from .renderer import Chunk, ClausePrepared, Noticed, Rendered, RenderEvent
 from .spoken import SpokenClause, SpokenReader
 from .text import PAUSE_SENTENCE_S, pause_after
-from .voice import ClauseVoice, PreparedClause, Samples, SwitchPoint, Voice, VoiceInfo
+from .voice import PreparedClause, Samples, SwitchPoint, Voice, VoiceInfo
 from .voices.limits import FASTEST, SLOWEST
 
 FIRST_CHUNK_S = 0.104
@@ -136,16 +135,15 @@ class SpeechStream:
         return False
 
     def _ask(self, clause: SpokenClause, tier: str) -> PreparedClause:
-        """The clause from its voice, which is told its tier here where that holds for all of it."""
+        """The clause from its voice, which is told the tier at which it begins."""
         text, seed = clause.text.strip(), self._seed + self._prepared
         speed = self._speed if clause.rate == 1.0 else min(max(self._speed * clause.rate, SLOWEST), FASTEST)
-        if self._voice.info.switch is not SwitchPoint.CLAUSE:
-            return self._voice.prepare(text, speed=speed, seed=seed)
-        self._tier = nearest_tier(self._voice.info, tier)
-        return cast(ClauseVoice, self._voice).prepare(text, speed=speed, seed=seed, tier=self._tier)
+        if self._tier is None or self._voice.info.switch is not SwitchPoint.LOAD:
+            self._tier = nearest_tier(self._voice.info, tier)
+        return self._voice.prepare(text, speed=speed, seed=seed, tier=self._tier)
 
     def _steer(self, tier: str) -> None:
-        if self._tier is None or self._voice.info.switch is SwitchPoint.CHUNK:
+        if self._voice.info.switch is SwitchPoint.CHUNK:
             self._tier = nearest_tier(self._voice.info, tier)
 
     def _render(self, started: float, chunk_frames: int | None) -> list[RenderEvent]:

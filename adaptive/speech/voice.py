@@ -80,22 +80,13 @@ class Voice(Protocol):
 
     info: VoiceInfo
 
-    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> PreparedClause:
-        """Runs what runs once a clause. `speed` > 1 speaks faster. The same arguments give the same samples."""
+    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> PreparedClause:
+        """Runs what runs once a clause. `speed` > 1 speaks faster. The same arguments give the same samples.
+
+        A voice whose tier changes at clauses speaks this one at `tier` only, and at its best where it is None; to one
+        that changes by the chunk it says nothing.
+        """
         ...
 
     def warm(self) -> None:
         """Loads and runs everything once at every tier, so that the first sentence is not the slow one."""
-
-
-class ClauseVoice(Protocol):
-    """A `Voice` whose tier may change at clauses: it is told the clause's when it prepares it."""
-
-    info: VoiceInfo
-
-    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> PreparedClause:
-        """See `Voice.prepare`. It is decoded at `tier` only, which is the voice's best where it is None."""
-        ...
-
-    def warm(self) -> None:
-        """See `Voice.warm`."""

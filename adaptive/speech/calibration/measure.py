@@ -111,8 +111,7 @@ def _timed(call: Any, *arguments: Any) -> tuple[float, Any]:
 
 
 def _prepare(voice: Voice, text: str, tier: str) -> PreparedClause:
-    told: dict[str, Any] = {"tier": tier} if voice.info.switch is SwitchPoint.CLAUSE else {}
-    return voice.prepare(text, **told)
+    return voice.prepare(text, tier=tier)
 
 
 def _decode(voice: Voice, prepared: PreparedClause, frames: int, tier: str) -> None:

@@ -49,7 +49,7 @@ class EngineClause:
 
 
 class EngineVoice:
-    """A `ClauseVoice` on an engine."""
+    """A `Voice` on an engine."""
 
     def __init__(
         self, info: VoiceInfo, speak: Speak, *, gain: float = 1.0, random: Callable[[int], None] | None = None
@@ -61,7 +61,7 @@ class EngineVoice:
         self._random = random
 
     def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> EngineClause:
-        """See `ClauseVoice.prepare`. Raises ValueError where the engine's samples are none that can be played."""
+        """See `Voice.prepare`. Raises ValueError where the engine's samples are none that can be played."""
         checked_speed(speed)
         tier = checked_tier(self.info, tier or self.info.tiers[0])
         if self._random is not None:

@@ -68,7 +68,7 @@ class HeartVoice:
         self._session = open_session(network)
         self._alphabet = alphabet
 
-    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> HeartClause:
+    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> HeartClause:
         """See `Voice.prepare`. A clause with nothing to say has no frames. Raises ValueError for a bad speed."""
         from .heart_sound import HeartSound
 

@@ -60,7 +60,7 @@ class KumoVoice:
         self._alphabet = alphabet
         self._style = style.reshape(len(style), -1)
 
-    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> EngineClause:
+    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> EngineClause:
         """See `Voice.prepare`. A clause with nothing to say has no frames. Raises ValueError for a bad speed."""
         checked_speed(speed)
         reader = mandarin()

@@ -67,7 +67,7 @@ class ToneVoice:
 
     info: VoiceInfo = INFO
 
-    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> ToneClause:
+    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> ToneClause:
         """See `Voice.prepare`. Every character of `clause` sounds, spaces too."""
         pace = FRAMES_PER_CHARACTER / checked_speed(speed)
         words, end = [], 0

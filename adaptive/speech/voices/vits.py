@@ -123,7 +123,7 @@ class VitsVoice:
             del self._tiers[tier], self._decoders[tier]
         self.info = replace(self.info, tiers=tuple(self._tiers))
 
-    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> VitsClause:
+    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> VitsClause:
         """See `Voice.prepare`. A clause with nothing to say has no frames. Raises ValueError for a bad speed."""
         checked_speed(speed)
         read = self._read(clause)

@@ -28,7 +28,7 @@ class Counted(tone.ToneVoice):
 
     def prepare(self, clause, *, speed=1.0, seed=0, tier=None):
         self.prepared.append(clause)
-        return super().prepare(clause, speed=speed, seed=seed)
+        return super().prepare(clause, speed=speed, seed=seed, tier=tier)
 
 
 def spoken(voice, text="Turn left now. Then go straight on.", tier="light", **how) -> np.ndarray:

@@ -59,7 +59,7 @@ class HumVoice:
             switch=switch,
         )
 
-    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> Hum:
+    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> Hum:
         return Hum(self, 240)
 
     def warm(self) -> None: ...

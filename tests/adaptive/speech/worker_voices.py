@@ -57,7 +57,7 @@ class Voice:
             switch=SwitchPoint.CHUNK,
         )
 
-    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> Clause:
+    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> Clause:
         return Clause(clause, seed)
 
     def warm(self) -> None:

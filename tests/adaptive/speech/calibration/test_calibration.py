@@ -46,7 +46,7 @@ class Burning:
             switch=SwitchPoint.CHUNK,
         )
 
-    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> Clause:
+    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> Clause:
         return Clause()
 
     def warm(self) -> None: ...
