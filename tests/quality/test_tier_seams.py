@@ -15,6 +15,8 @@ from transport_webrtc.bench.texts import sentences
 pytestmark = [pytest.mark.voices, pytest.mark.long]
 
 SENTENCES, SWITCHES = 30, 300
+SOUNDING_S, SOUNDING_DB = 0.010, -40
+"""A switch is at a place that sounds where a branch is louder than this, so much around it."""
 LAGS = slice(TICK_RATE // 400, TICK_RATE // 60)
 """Periods of a voice, 60 to 400 Hz."""
 BESIDE = round(0.03 * TICK_RATE)
@@ -45,10 +47,18 @@ def test_every_one_of_three_hundred_is_smooth(switches: list[tuple[Switch, Seam]
     assert max(seam.r for seam in seams) <= LIMIT
     assert {seam.lag_samples for seam in seams} == {0}
     assert max(abs(seam.level_db) for seam in seams) <= 1
-    apart = [seam.branch_snr_db for seam in seams if seam.branch_snr_db is not None]
+    apart = [seam.branch_snr_db for switch, seam in switches if seam.branch_snr_db is not None and sounds(switch)]
     assert len(apart) > 0.8 * SWITCHES
-    assert np.percentile(apart, 2) >= 10
+    assert min(apart) >= 10
     assert max(apart) < 60
+
+
+def sounds(switch: Switch) -> bool:
+    """In a pause neither branch is heard, and the speech beside it may be no more than the noise of an s, which no two
+    tiers make alike: how far the branches are apart there says nothing of the switch."""
+    around, at = round(SOUNDING_S * TICK_RATE), switch.at - switch.start
+    place = slice(max(0, at - around), at + switch.fade + around)
+    return any(np.mean(np.square(branch[place])) > 10 ** (SOUNDING_DB / 10) for branch in (switch.old, switch.new))
 
 
 def level_db(samples: np.ndarray) -> float:

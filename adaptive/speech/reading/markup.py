@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Callable
 
-from .spans import Rule, joined, scan
+from .spans import Rule, Span, joined, scan, words
 
 _INLINE = (
     "a abbr b bdi bdo big cite code del dfn em font i ins kbd label mark q s samp small span strike"
@@ -48,3 +48,8 @@ _PLAIN = rules(lambda text: text)
 def without_markup(text: str) -> str:
     """What is left of it for a reader."""
     return joined(tuple(scan(text, _PLAIN)))
+
+
+def words_without_markup(text: str) -> tuple[Span, ...]:
+    """Each written word with what is left of it for a reader."""
+    return tuple(words(tuple(scan(text, _PLAIN))))

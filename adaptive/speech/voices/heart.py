@@ -119,7 +119,7 @@ def _times(
 def with_durations(model: Path) -> bytes:
     """The network with one more output, `durations` [1, ids]: what it rounds them to, before it repeats its rows.
 
-    Raises ValueError for a network that rounds nothing or more than one thing.
+    Of hibari's and of Kokoro's. Raises ValueError for a network that rounds nothing or more than one thing.
     """
     import onnx
     from onnx import helper
@@ -127,7 +127,7 @@ def with_durations(model: Path) -> bytes:
     network = onnx.load(str(model))
     rounded = [node for node in network.graph.node if node.op_type == "Round"]
     if len(rounded) != 1:
-        raise ValueError(f"{model.name} is not hibari's network as it is known here: durations are not to be found.")
+        raise ValueError(f"{model.name} is no network as it is known here: its durations are not to be found.")
     (bounded,) = [node for node in network.graph.node if rounded[0].output[0] in node.input]
     network.graph.node.add(op_type="Identity", input=bounded.output[:1], output=[DURATIONS])
     network.graph.output.append(helper.make_tensor_value_info(DURATIONS, onnx.TensorProto.FLOAT, None))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+from ..reading.markup import words_without_markup
 from .phonemes import LETTERS, SpokenWord, english
 from .piper_config import TEXT, PiperConfig
 from .piper_ids import LETTER_BY_LETTER, espeak_spelling
@@ -45,8 +46,8 @@ def _letters(clause: str, config: PiperConfig) -> Sequence[SpokenWord]:
         return character if character in config.phoneme_ids else character.lower()
 
     words = [
-        SpokenWord(text=word, phonemes="".join(map(known, unicodedata.normalize("NFD", word))))
-        for word in clause.split()
+        SpokenWord(text=word.written, phonemes="".join(map(known, unicodedata.normalize("NFD", word.read))))
+        for word in words_without_markup(clause)
     ]
     return _speakable(words)
 
@@ -67,11 +68,11 @@ class _Espeak:
 
     def read(self, clause: str) -> Sequence[SpokenWord]:
         """A word of the text for each word that espeak says; where it says more or fewer, word by word."""
-        words = clause.split()
-        said = self._said(clause)
+        words = [word for word in words_without_markup(clause) if word.read]
+        said = self._said(" ".join(word.read for word in words))
         if len(said) != len(words):
-            said = [" ".join(self._said(word)) for word in words]
-        return _speakable([SpokenWord(text=t, phonemes=p) for t, p in zip(words, said, strict=True)])
+            said = [" ".join(self._said(word.read)) for word in words]
+        return _speakable([SpokenWord(text=w.written, phonemes=p) for w, p in zip(words, said, strict=True)])
 
     def _said(self, text: str) -> list[str]:
         sentences = self._phonemizer.phonemize(self._voice, text)

@@ -111,6 +111,12 @@ def test_other_languages_are_read_by_espeak_where_it_is_installed(tmp_path: Path
     read = reader(german)
     assert [(word.text, word.phonemes) for word in read("Guten Tag.")] == [("Guten", "ɡˈuːtən"), ("Tag.", "tˈɑːk.")]
     assert [word.phonemes for word in read("Zum Tor")] == ["tsʊm", "tˈoːɾ"]
+    marked = read("<p><b>Guten</b>&nbsp;<br/> Tag.</p>")
+    assert [(word.text, word.phonemes) for word in marked] == [
+        ("<p><b>Guten</b>&nbsp;<br/>", "ɡˈuːtən"),
+        ("Tag.</p>", "tˈɑːk."),
+    ]
+    assert read("<br/>") == ()
 
 
 def test_english_needs_no_espeak_and_a_model_of_letters_reads_letters(tmp_path: Path) -> None:
@@ -120,3 +126,4 @@ def test_english_needs_no_espeak_and_a_model_of_letters_reads_letters(tmp_path: 
     ids = {symbol: [number] for number, symbol in enumerate("_^$ abc")}
     letters = reader(config(tmp_path, phoneme_type="text", phoneme_id_map=ids))
     assert [word.phonemes for word in letters("Ab c")] == ["ab", "c"]
+    assert [word.phonemes for word in letters("<i>Ab</i> c")] == ["ab", "c"]
