@@ -133,10 +133,10 @@ def rewrite_rtcp(sender: RTCRtpSender, change: Callable[[bytes], bytes]) -> None
     transport._handle_rtcp_data = changed  # type: ignore[method-assign]
 
 
-def outlive_messages(sctp: RTCSctpTransport, *, most_channels: int) -> None:
+def outlive_messages(sctp: RTCSctpTransport, *, most_channels: int, on_more: Callable[[], None]) -> None:
     """Drops what comes over `sctp` and cannot be understood; in aiortc 1.16 text that is no UTF-8, a channel opened
-    twice or a label longer than its message end the connection. So is what would open more than `most_channels` at a
-    time. Told in the log once.
+    twice or a label longer than its message end the connection. Told in the log once. What would open more than
+    `most_channels` at a time is dropped, too, and `on_more` called.
 
     What a channel's handlers raise ends here, too.
     """
@@ -151,7 +151,7 @@ def outlive_messages(sctp: RTCSctpTransport, *, most_channels: int) -> None:
 
     async def message(stream_id: int, pp_id: int, data: bytes) -> None:
         if (pp_id, data[:1]) == _OPEN_CHANNEL and len(sctp._data_channels) >= most_channels:
-            return dropped("One data channel more", OverflowError())
+            return on_more()
         try:
             await receive(stream_id, pp_id, data)
         except ConnectionError:

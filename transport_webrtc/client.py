@@ -3,40 +3,32 @@ either carrier."""
 
 import asyncio
 import json
-import re
 import secrets
 import time
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urljoin
 
-from aiortc import (
-    RTCBundlePolicy,
-    RTCConfiguration,
-    RTCDataChannel,
-    RTCIceServer,
-    RTCIceTransportPolicy,
-    RTCPeerConnection,
-    RTCSessionDescription,
-)
+from aiortc import RTCIceServer
 
-from . import aiortc_private, aiortc_sctp
-from .client_http import ClientHttp, ListenError, ice_servers
+from . import aiortc_private
+from .client_control import Control
+from .client_http import ClientHttp, ListenError
+from .client_line import ClientLine, Told
+from .client_lines import ClientLines, State
+from .client_resource import Resource
 from .ear import Ear
 
-__all__ = ["Client", "ListenError"]
+__all__ = ["Client", "ListenError", "State"]
 
-NOT_LEGATO = "{} answers, but not as Legato does; is the address right?"
-NO_PATH = "The server answered, but no connection came about; is UDP blocked on the way, or the TURN server wrong?"
-REPEAT_S = 0.15
-"""Text is said again after so long without an answer, over the channel that waits for nothing: the reliable one waits a
-second and more after a loss. Its id makes that harmless."""
-LONGEST_REPEAT = 1000
-"""Bytes; what is longer would travel in pieces."""
+NO_CONNECTION = "There is no connection to the server."
 
 
 class Client:
-    """One native listener. Use it as `async with Client(url) as client: …`; every wait raises ListenError."""
+    """One native listener. Use it as `async with Client(url) as client: …`; every wait raises ListenError.
+
+    A connection that is lost is taken up again by itself, with the token that the server gave: what was sent ahead
+    plays on meanwhile, the speech goes on where it was heard, and what is asked for waits.
+    """
 
     def __init__(
         self,
@@ -51,29 +43,44 @@ class Client:
         relay_only: bool = False,
         playout_delay_s: float | None = None,
         timeout_s: float = 10.0,
+        on_state: Callable[[State, str], None] = lambda state, message: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`url` is the server's address; for `insecure` and `fingerprint` see `ClientHttp`. `relay_only`: over the
         server's TURN server or not at all. `playout_delay_s` is how long speech on the audio track is held before it
-        is played (None: as the server asks), `timeout_s` the longest that a request or the connecting may take."""
+        is played (None: as the server asks), `timeout_s` the longest that a request or the connecting may take.
+        `on_state(state, sentence)` is called at each change of `state`; the sentence may be empty."""
         self.events: list[dict[str, Any]] = []
         """What the server told, each with `received`, the time on this client's clock."""
         self.connected_s: float | None = None
         """From the offer until media could flow."""
-        self._query = {"voice": voice, "profile": profile, "carrier": carrier}
-        self._relay_only = relay_only
+        self.reconnects = 0
+        """So often the connection was lost and another one had to be tried."""
+        self._carrier, self._relay_only = carrier, relay_only
         self._timeout_s = timeout_s
+        self._on_state = on_state
         self._clock = clock
         self._http = ClientHttp(url, token=token, timeout_s=timeout_s, insecure=insecure, fingerprint=fingerprint)
         self.url = self._http.url
-        self._pc: RTCPeerConnection | None = None
-        self._control: RTCDataChannel | None = None
-        self._feedback: RTCDataChannel | None = None
-        self._resource: str | None = None
+        self._why = NO_CONNECTION
+        """Why there is none, once it is closed."""
+        self._last = 0
+        """Number of the last event."""
         self._changed = asyncio.Condition()
         self._waking: set[asyncio.Task[None]] = set()
         self.ear = Ear(clock, delay_s=playout_delay_s)
         """What was heard."""
+        self._resource = Resource(self._http, {"voice": voice, "profile": profile, "carrier": carrier})
+        self._control = Control(self._hurry)
+        self._lines = ClientLines(
+            self.ear,
+            self._control,
+            self._resource,
+            make=self._make_line,
+            on_control=self._told,
+            on_state=self._state_changed,
+            last=lambda: self._last,
+        )
 
     async def __aenter__(self) -> "Client":
         try:
@@ -90,44 +97,25 @@ class Client:
         """Offers to listen, and returns when the connection and its channels are open."""
         aiortc_private.check()
         await self._http.open()
-        endpoint = self.url.rstrip("/") + "/v1/listen"
-        asked = await self._http.request("OPTIONS", endpoint)
-        pc = self._pc = self._make_peer(ice_servers(asked.headers.get("link", "")))
-        control = self._control = self._open_channels(pc)
-        await pc.setLocalDescription(await pc.createOffer())
-        offered = self._clock()
-        answer = await self._http.request(
-            "POST",
-            endpoint,
-            params={name: value for name, value in self._query.items() if value is not None},
-            content=pc.localDescription.sdp,
-            headers={"Content-Type": "application/sdp", "Accept": "application/sdp"},
-        )
-        if answer.status_code != 201 or "location" not in answer.headers:
-            raise ListenError(NOT_LEGATO.format(self.url))
-        self._resource = urljoin(str(answer.url), answer.headers["location"])
-        try:
-            await pc.setRemoteDescription(RTCSessionDescription(sdp=answer.text, type="answer"))
-        except (ValueError, AssertionError, LookupError) as error:
-            raise ListenError(NOT_LEGATO.format(self.url)) from error
-        if pc.sctp is not None:
-            aiortc_sctp.keep_out_of_the_way(pc.sctp)
-        await self._until(
-            lambda: pc.connectionState == "connected" and control.readyState == "open", NO_PATH, self._timeout_s
-        )
-        self.connected_s = self._clock() - offered
+        began = self._clock()
+        await self._lines.open(within_s=self._timeout_s)
+        self.connected_s = self._clock() - began
+
+    @property
+    def state(self) -> State:
+        """Of the connection."""
+        return self._lines.state
 
     @property
     def candidates(self) -> set[str]:
         """Kinds of the addresses that were offered: `host`, `srflx`, `relay`."""
-        return set(re.findall(r"a=candidate:.* typ (\w+)", self._pc.localDescription.sdp)) if self._pc else set()
+        return self._lines.current.candidates if self._lines.current is not None else set()
 
     async def say(self, text: str, **fields: Any) -> str:
         """Asks for `text`; `fields` are those of the message. Returns the utterance's id once it is queued."""
         name = fields.get("id") or secrets.token_urlsafe(9)
         seen = len(self.events)
-        message = {**fields, "id": name, "say": text}
-        self.send(message)
+        self.send({**fields, "id": name, "say": text})
 
         def answer() -> dict[str, Any] | None:
             for event in self.events[seen:]:
@@ -135,12 +123,10 @@ class Client:
                     return event
             return None
 
-        repeating = None if fields.get("more") else asyncio.create_task(self._repeat(message))
         try:
             await self._until(lambda: answer() is not None, "The server did not answer.", self._timeout_s)
         finally:
-            if repeating is not None:
-                repeating.cancel()
+            self._control.answered(name)
         if (event := answer()) is not None and event["event"] == "error":
             raise ListenError(event["message"])
         return name
@@ -150,14 +136,15 @@ class Client:
         return await self.say(text, **{**fields, "interrupt": True})
 
     def send(self, message: dict[str, Any]) -> None:
-        """Sends any message of the control channel, such as `{"stop": true}` or `{"carrier": "audio"}`."""
-        if self._control is None or self._control.readyState != "open":
-            raise ListenError("There is no connection to the server.")
-        self._control.send(json.dumps(message))
+        """Sends any message of the control channel, such as `{"stop": true}` or `{"carrier": "audio"}`, or text with
+        its `id`; while there is no connection it waits for one."""
+        if self._lines.current is None or self.state == "closed":
+            raise ListenError(self._why)
+        self._control.send(message)
 
     async def told(self, *names: str, id: str | None = None, timeout_s: float = 30.0) -> dict[str, Any]:
         """The first event of these names, about the utterance `id` where one is given. `timeout_s` is the longest
-        that the server may say nothing at all."""
+        that the server may say nothing at all while there is a connection."""
         while True:
             for event in self.events:
                 if event["event"] in names and id in (None, event["id"]):
@@ -167,75 +154,53 @@ class Client:
 
     async def snapshot(self) -> dict[str, Any]:
         """The listener's present, as the server sees it."""
-        return (await self._http.request("GET", self._address(""))).json()
+        return (await self._http.request("GET", self._resource.below(""))).json()
 
     async def network(self, changes: dict[str, Any] | None = None) -> dict[str, Any]:
         """The lab's network in front of this listener, with `changes` made where there are any."""
         if changes is None:
-            return (await self._http.request("GET", self._address("/network"))).json()
-        return (await self._http.request("PUT", self._address("/network"), json=changes)).json()
+            return (await self._http.request("GET", self._resource.below("/network"))).json()
+        return (await self._http.request("PUT", self._resource.below("/network"), json=changes)).json()
 
     async def close(self) -> None:
         """Says goodbye and leaves nothing behind; safe to repeat."""
         try:
-            if self._resource is not None:
-                await self._http.leave(self._resource)
+            await self._lines.close()
         finally:
-            self._resource = None
-            if self._pc is not None:
-                await self._pc.close()
             await self._http.close()
             await self.ear.close()
 
-    def _make_peer(self, servers: list[RTCIceServer]) -> RTCPeerConnection:
-        policy = RTCIceTransportPolicy.RELAY if self._relay_only else RTCIceTransportPolicy.ALL
+    def _make_line(self, told: Told, servers: list[RTCIceServer]) -> ClientLine:
         if self._relay_only and not any(str(server.urls).startswith("turn") for server in servers):
             raise ListenError(f"{self.url} names no TURN server, and nothing but one may be used.")
-        pc = RTCPeerConnection(
-            RTCConfiguration(iceServers=servers, iceTransportPolicy=policy, bundlePolicy=RTCBundlePolicy.MAX_BUNDLE)
+        return ClientLine(
+            self.ear,
+            told,
+            servers=servers,
+            relay_only=self._relay_only,
+            loopback=self._http.host in ("localhost", "127.0.0.1", "::1"),
+            speech=self._carrier != "audio",
         )
-        pc.on("connectionstatechange", self._wake)
-        transceiver = pc.addTransceiver("audio", direction="recvonly")
-        if not self._relay_only:
-            here = self._http.host in ("localhost", "127.0.0.1", "::1")
-            aiortc_private.gather_on_loopback(transceiver.sender, always=here)
-        self.ear.listen(transceiver.receiver)
-        return pc
 
-    def _open_channels(self, pc: RTCPeerConnection) -> RTCDataChannel:
-        """The control channel."""
-        control = pc.createDataChannel("control")
-        control.on("message", self._told)
-        control.on("open", self._wake)
-        speech = None
-        if self._query["carrier"] != "audio":
-            speech = pc.createDataChannel("speech", ordered=False, maxRetransmits=0)
-        self._feedback = pc.createDataChannel("feedback", ordered=False, maxRetransmits=0)
-        self.ear.answer_on(self._feedback, speech)
-        return control
-
-    def _address(self, below: str) -> str:
-        if self._resource is None:
-            raise ListenError("There is no connection to the server.")
-        return self._resource + below
-
-    async def _repeat(self, message: dict[str, Any]) -> None:
-        again = json.dumps({"say": message})
-        while len(again) <= LONGEST_REPEAT and self._feedback is not None:
-            await asyncio.sleep(REPEAT_S)
-            if self._feedback.readyState == "open":
-                self._feedback.send(again)
+    def _hurry(self, message: str) -> None:
+        if self._lines.current is not None:
+            self._lines.current.send(message)
 
     async def _until(self, true: Callable[[], bool], otherwise: str, timeout_s: float) -> None:
-        """Waits until something holds. Raises ListenError after `timeout_s`, or when the connection is lost."""
-        try:
-            async with asyncio.timeout(timeout_s), self._changed:
-                while not true():
-                    if self._pc is None or self._pc.connectionState in ("failed", "closed"):
-                        raise ListenError("The connection to the server is lost.")
-                    await self._changed.wait()
-        except TimeoutError:
-            raise ListenError(otherwise) from None
+        """Waits until something holds. Raises ListenError after `timeout_s` with a connection, or when it is lost for
+        good."""
+        left_s = timeout_s
+        async with self._changed:
+            while not true():
+                if self.state == "closed":
+                    raise ListenError(self._why)
+                began, counts = self._clock(), self.state != "reconnecting"
+                try:
+                    async with asyncio.timeout(max(left_s, 0.0) if counts else None):
+                        await self._changed.wait()
+                except TimeoutError:
+                    raise ListenError(otherwise) from None
+                left_s -= self._clock() - began if counts else 0.0
 
     def _wake(self) -> None:
         """Lets those who wait look again."""
@@ -248,8 +213,19 @@ class Client:
         self._waking.add(task)
         task.add_done_callback(self._waking.discard)
 
+    def _state_changed(self, state: State, message: str) -> None:
+        if state == "closed":
+            self._why = message
+        self.reconnects += state == "reconnecting"
+        self._on_state(state, message)
+        self._wake()
+
     def _told(self, raw: str | bytes) -> None:
         event = {**json.loads(raw), "received": self._clock()}
+        self._control.heard(event["id"])
+        if event.get("number", self._last + 1) <= self._last:
+            return  # it was told over the connection before
+        self._last = event.get("number", self._last)
         if event["event"] == "switched" and event.get("kind") == "carrier":
             self.ear.carried(event["to"])
         self.events.append(event)

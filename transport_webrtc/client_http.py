@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 import httpx
 from aiortc import RTCIceServer
 
+from .sentences import shorten
+
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LINK = re.compile(r'<([^>]+)>((?:\s*;\s*[\w-]+\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^;,"\s]*))*)')
 _PARAMETER = re.compile(r';\s*([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;,"\s]*))')
@@ -129,11 +131,11 @@ def _host(url: str) -> str:
     try:
         parts = urlsplit(url)
         host = parts.hostname if parts.port != 0 else None
-        httpx.URL(url)
+        _ = httpx.URL(url).host  # a name that IDNA cannot read is found only when it is asked for
     except (ValueError, httpx.InvalidURL):
         host, parts = None, None
     if host is None or parts is None or " " in url or parts.scheme not in ("http", "https"):
-        raise ListenError(f"{url} is no address of a server; write it as http://127.0.0.1:8080.")
+        raise ListenError(f"{shorten(url)} is no address of a server; write it as http://127.0.0.1:8080.")
     return host
 
 

@@ -38,21 +38,38 @@ class Ear:
         self._pinned = delay_s is not None
         self._heard: tuple[list[Samples], list[Samples]] = ([], [])
         self._pulling: asyncio.Task[None] | None = None
+        self._receiver: RTCRtpReceiver | None = None
         self._feedback: RTCDataChannel | None = None
         self._carriers: list[tuple[float, Carrier]] = []
 
     def listen(self, receiver: RTCRtpReceiver) -> None:
-        """Begins to play what `receiver` receives."""
-        take_packets(receiver, self._packet)
-        self._pulling = asyncio.create_task(self._pull())
+        """Begins to play what `receiver` receives; of several the first, until `move` says otherwise."""
+        take_packets(receiver, lambda *packet: self._packet(receiver, *packet))
+        if self._receiver is None:
+            self._receiver = receiver
+            self._pulling = asyncio.create_task(self._pull())
 
     def answer_on(self, feedback: RTCDataChannel, speech: RTCDataChannel | None = None) -> None:
         """Answers pings on `feedback` with the receiver's counters, and holds speech as long as is asked there; plays
         what comes on `speech`, and acknowledges it on `feedback`."""
-        self._feedback = feedback
-        feedback.on("message", self._pinged)
+        if self._feedback is None:
+            self._feedback = feedback
+        feedback.on("message", lambda raw: self._pinged(feedback, raw))
         if speech is not None:
             speech.on("message", self._ahead)
+
+    def move(self, receiver: RTCRtpReceiver, feedback: RTCDataChannel) -> None:
+        """Another connection goes on with the speech: `receiver` is played, and acknowledgements go to `feedback`. What
+        was sent ahead plays on."""
+        if receiver is self._receiver:
+            return
+        self._take_out()
+        self._receiver, self._feedback = receiver, feedback
+        self.playout.restart()
+
+    def hears(self, receiver: RTCRtpReceiver) -> bool:
+        """Whether it is that one which is played."""
+        return receiver is self._receiver
 
     def carried(self, carrier: str) -> None:
         """From now on that carrier has the speech."""
@@ -91,7 +108,9 @@ class Ear:
         self.playout.close()
         self.player.close()
 
-    def _packet(self, sequence: int, timestamp: int, payload: bytes) -> None:
+    def _packet(self, receiver: RTCRtpReceiver, sequence: int, timestamp: int, payload: bytes) -> None:
+        if receiver is not self._receiver:
+            return
         self._take_out()
         self.playout.arrived(self._clock(), sequence, timestamp, payload)
 
@@ -103,7 +122,7 @@ class Ear:
             self.player.take(now, raw)
             self._acknowledge(now)
 
-    def _pinged(self, raw: str | bytes) -> None:
+    def _pinged(self, feedback: RTCDataChannel, raw: str | bytes) -> None:
         received = self._clock()
         message = json.loads(raw)
         if "jbt" in message and not self._pinned:
@@ -112,7 +131,7 @@ class Ear:
             self._take_out()
             counters = self.playout.counters.as_list() if self.playout.counters.received else None
             held = round((self._clock() - received) * 1000, 2)
-            self._tell(json.dumps({"p": message["p"], "t": message["t"], "h": held, "s": counters}))
+            tell(feedback, json.dumps({"p": message["p"], "t": message["t"], "h": held, "s": counters}))
 
     def _take_out(self) -> float:
         """Time passes: everything up to now has come out. Returns now."""
@@ -123,14 +142,8 @@ class Ear:
         return now
 
     def _acknowledge(self, now: float) -> None:
-        if (ack := self.player.ack(now)) is not None:
-            self._tell(ack)
-
-    def _tell(self, message: str | bytes) -> None:
-        """What is of use only at once: it is let go where the channel is closed or full."""
-        feedback = self._feedback
-        if feedback is not None and feedback.readyState == "open" and feedback.bufferedAmount <= WAITING_BYTES:
-            feedback.send(message)
+        if (ack := self.player.ack(now)) is not None and self._feedback is not None:
+            tell(self._feedback, ack)
 
     def _carrier_at(self, at: float) -> Carrier:
         before = [carrier for since, carrier in self._carriers if since <= at]
@@ -140,3 +153,9 @@ class Ear:
         while True:
             self._acknowledge(self._take_out())
             await asyncio.sleep(PULL_S)
+
+
+def tell(feedback: RTCDataChannel, message: str | bytes) -> None:
+    """What is of use only at once: it is let go where the channel is closed or full."""
+    if feedback.readyState == "open" and feedback.bufferedAmount <= WAITING_BYTES:
+        feedback.send(message)

@@ -56,9 +56,7 @@ class Inbox:
         """A message as it came."""
         now = self._clock()
         if not self._bucket.take(now):
-            if self._complaints.take(now):
-                self._on_refused(Refused(429, f"More than {self._rate:.0f} messages a second; slow down."))
-            return
+            return self.complain(Refused(429, f"More than {self._rate:.0f} messages a second; slow down."))
         try:
             self._on_message(parse_message(raw, self._limits))
         except Refused as refused:
@@ -68,6 +66,11 @@ class Inbox:
             if self._complaints.take(now):
                 log.exception("A message on a control channel met a fault of the server.")
                 self._on_refused(Refused(500, "The server failed at this message; its log says more."))
+
+    def complain(self, refused: Refused) -> None:
+        """Tells what was refused, no oftener than is good for the listener."""
+        if self._complaints.take(self._clock()):
+            self._on_refused(refused)
 
     def take_again(self, raw: str) -> None:
         """A message of the `feedback` channel, where what was said is repeated as `{"say": {…}}` until it is answered;

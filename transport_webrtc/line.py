@@ -108,6 +108,7 @@ class Line:
             loopback=settings.loopback,
             on_state=self._peer_state,
             on_channel=self._channels.offered,
+            on_refused=inbox.complain,
         )
 
     async def answer(self, offer: Offer, *, network: LabNetwork | None = None) -> str:

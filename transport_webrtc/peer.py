@@ -26,7 +26,8 @@ from .signalling.sdp import MAX_CANDIDATES, Fragment, Offer
 log = logging.getLogger(__name__)
 
 MOST_CHANNELS = 16
-"""Data channels of one listener; three are of use. What is opened beyond is never answered."""
+"""Data channels of one listener at a time; three are of use. What is opened beyond is never answered."""
+TOO_MANY = f"This listener has {MOST_CHANNELS} data channels open, and more are not taken: close those you do not use."
 
 CLOSING_S = 5.0
 """A connection that is not closed by then is left to the garbage collector."""
@@ -43,10 +44,13 @@ class Peer:
         loopback: bool,
         on_state: Callable[[str], None],
         on_channel: Callable[[RTCDataChannel], None],
+        on_refused: Callable[[Refused], None],
     ) -> None:
-        """`loopback`: candidates are gathered on 127.0.0.1 and ::1 too; they are where there is no other address."""
+        """`loopback`: candidates are gathered on 127.0.0.1 and ::1 too; they are where there is no other address.
+        `on_refused` is called for each channel that is not taken."""
         self._track = track
         self._loopback = loopback
+        self._on_refused = on_refused
         self._ufrag = ""
         self._candidates = 0
         self.narrow: Callable[[bool], None] = lambda is_narrow: None
@@ -74,7 +78,11 @@ class Peer:
             text = capabilities.for_aiortc(offer.sdp, found)
             await self.pc.setRemoteDescription(RTCSessionDescription(sdp=text, type="offer"))
             if self.pc.sctp is not None:
-                aiortc_private.outlive_messages(self.pc.sctp, most_channels=MOST_CHANNELS)
+                aiortc_private.outlive_messages(
+                    self.pc.sctp,
+                    most_channels=MOST_CHANNELS,
+                    on_more=lambda: self._on_refused(Refused(429, TOO_MANY)),
+                )
                 self.narrow = aiortc_sctp.keep_out_of_the_way(self.pc.sctp)
             aiortc_private.send_as(self._transceiver, found.primary)
             for transceiver in self.pc.getTransceivers():

@@ -58,7 +58,7 @@ class _Packet:
 
 @dataclass
 class Playout:
-    """One stream of Opus packets of one sender. `start` is the time of the first sample that comes out."""
+    """Opus packets of one sender, one stream at a time. `start` is the time of the first sample that comes out."""
 
     start: float
     delay_s: float = 0.06
@@ -112,6 +112,14 @@ class Playout:
             self._out += len(block)
             blocks.append(block)
         return np.concatenate(blocks) if blocks else np.zeros(0, np.float32)
+
+    def restart(self) -> None:
+        """The sender goes on with another stream, as over another connection; what is left of this one is dropped."""
+        self._sequences, self._timestamps = Extender(16), Extender(32)
+        self._buffer.clear()
+        self._transits.clear()
+        self._next_sequence = None
+        self.counters.restart()
 
     def close(self) -> None:
         """Frees the decoder."""

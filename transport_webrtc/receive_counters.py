@@ -52,6 +52,8 @@ class ReceiveCounters:
     """Samples that came out of packets."""
     waited_ms: float = 0.0
     """Summed over `emitted`: how long each was in the buffer."""
+    _earlier: tuple[int, int] = (0, 0)
+    """Of the streams before: packets received and lost."""
     _first: int | None = None
     _last: int = 0
     _newest: tuple[float, int] | None = None
@@ -59,7 +61,13 @@ class ReceiveCounters:
     @property
     def lost(self) -> int:
         """Packets expected and never received; copies received twice take from it (RFC 3550 section 6.4.1)."""
-        return 0 if self._first is None else self._last - self._first + 1 - self.received
+        received, lost = self._earlier
+        return lost if self._first is None else lost + self._last - self._first + 1 - (self.received - received)
+
+    def restart(self) -> None:
+        """Another stream begins, with numbers and times of its own; the counts go on."""
+        self._earlier = self.received, self.lost
+        self._first = self._newest = None
 
     def arrived(self, now: float, sequence: int, timestamp: int, size: int) -> None:
         """A packet; sequence number and timestamp are extended."""

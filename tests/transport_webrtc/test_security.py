@@ -238,6 +238,8 @@ async def test_channels_are_counted(server, ear) -> None:
     (listener,) = server.listeners
     held = listener._line._peer.pc.sctp._data_channels
     assert len(held) == 16
+    assert "close those you do not use" in (await one.told("error", status=429))["message"]
+    assert sum(event["event"] == "error" for event in one.events) < 10, "not one for each of 287"
     strange[0].close()
     await server.until(lambda: strange[0].readyState == "closed")
     again = one.pc.createDataChannel("later")

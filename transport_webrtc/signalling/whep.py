@@ -16,12 +16,8 @@ from ..listeners import Listeners
 from ..messages import Refused
 from ..settings import IceServer, Settings
 from . import sdp
+from .headers import FRAGMENT, SDP, TOKEN, TOKEN_LIFE
 
-SDP = "application/sdp"
-FRAGMENT = "application/trickle-ice-sdpfrag"
-TOKEN, TOKEN_LIFE = "Legato-Resume-Token", "Legato-Resume-Seconds"
-"""Headers of an answer: what opens a takeover, and for how long after the listener went away. WHEP players know neither
-and need not."""
 EXPOSED = f"Location, ETag, Link, {TOKEN}, {TOKEN_LIFE}"
 CARRIERS: tuple[Wanted, ...] = ("auto", "data", "audio")
 PLAYERS = ("fresh", "kept")

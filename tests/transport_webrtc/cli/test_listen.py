@@ -82,7 +82,10 @@ async def test_nobody_there_is_a_sentence_and_exit_code_2(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "url",
-    ["http://", "http://127.0.0.1:port", "http://127.0.0.1:99999", "ftp://127.0.0.1", "http://a b/", "", "http://[::1"],
+    [
+        *("http://", "http://127.0.0.1:port", "http://127.0.0.1:99999", "ftp://127.0.0.1", "http://a b/", ""),
+        *("http://[::1", "http://xn--a:80", "http://xn--/", "http://127.0.0.1:8080\n", "http://" + "\xe9" * 300),
+    ],
 )
 async def test_what_is_no_address_is_a_sentence(url: str) -> None:
     result = await legato_listen(url, "--say", "hello")
