@@ -110,7 +110,7 @@ class ClientLine:
 
     def watch(self) -> None:
         """From now on silence is noticed."""
-        self._arrived()
+        self._arrived_at = asyncio.get_running_loop().time()
         if self._watching is None:
             self._watching = asyncio.create_task(self._watch())
 

@@ -70,8 +70,9 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Hear a text over WebRTC without a browser, and measure what was heard.
 
-        Both carriers are played as a page plays them. Times are counted from the request; gaps and concealment come
-        from this listener's own packets, so that no rendering is needed to compare with. Examples:
+        Both carriers are played as a page plays them, and a connection that is lost is taken up again by itself. Times
+        are counted from the request; gaps and concealment come from this listener's own packets, so that no rendering
+        is needed to compare with. Examples:
 
         `legato listen http://127.0.0.1:8080 --say "Hello." -o heard.wav`
 
@@ -126,7 +127,7 @@ async def _listen(
 
     from ..client import Client
 
-    async with Client(url, **options) as client:
+    async with Client(url, on_state=_say_state, **options) as client:
         if network is not None:
             await _through(client, _network(network))
         asked = client.ear.now
@@ -140,6 +141,12 @@ async def _listen(
                 write_wav(file, heard, TICK_RATE)
         failure = None if ended["event"] == "finished" else ended.get("message", "The speech was interrupted.")
         return _figures(client, ended, snapshot, asked=asked), failure
+
+
+def _say_state(state: str, sentence: str) -> None:
+    """What it does about a connection that is lost."""
+    if state == "reconnecting":
+        typer.echo(sentence, err=True)
 
 
 async def _through(client: "Client", network: dict[str, Any]) -> None:
@@ -198,6 +205,7 @@ def _figures(client: "Client", ended: dict[str, Any], snapshot: dict[str, Any], 
         "carrier": snapshot.get("carrier"),
         "carrier_why": snapshot.get("carrier_why"),
         "packets": {"received": counters.received, "lost": counters.lost, "discarded": counters.discarded},
+        "reconnects": client.reconnects,
         "repaired_s": round(to_seconds(counters.repaired), 3),
         "messages": _messages(client),
     }
