@@ -8,13 +8,19 @@ import re
 import unicodedata
 
 LIMIT = 200
-"""Characters: a clause is never longer, because a voice prepares a clause as one."""
+"""A clause is never longer, because a voice prepares a clause as one. Lengths are those of `spoken_length`."""
 FIRST_COMMA = 12
 """The first clause may end at a comma from this length on: the sooner it ends, the sooner it sounds."""
+SECOND_COMMA = 24
+"""The second one at a Chinese comma from this one: it is rendered while the short first one sounds."""
 FIRST_CONJUNCTION = 30
-"""… and before a conjunction from this one."""
+"""The first clause may end before a conjunction from this length on."""
 MIDDLE = 40
-"""A semicolon, colon or dash ends any clause from this length on."""
+"""A semicolon, colon or dash ends any clause from this length on, and a Chinese comma, between whose clauses a reader
+breathes as elsewhere at a semicolon."""
+CHARACTER, KANA = 4, 2
+"""Letters that are said in the time of a Chinese character (or a Korean syllable), and of a kana: speech has some 15
+letters a second, 4 characters, 8 kana."""
 
 PAUSE_PARAGRAPH_S = 0.4
 PAUSE_SENTENCE_S = 0.25
@@ -25,6 +31,7 @@ PAUSE_NONE_S = 0.05
 _SENTENCE_END = ".!?…。！？"
 _MIDDLE_END = ";:–—；："
 _COMMA_END = ",，、"
+_CHINESE_COMMA = "，"
 _CLOSING = "\"'”’»)]」』）】"
 _C = re.escape(_CLOSING)
 
@@ -50,6 +57,11 @@ _NUMBERED = re.compile(r"(?:^|[\s(])(?:Nos?|[Pp]p?|[Vv]ol|[Cc]h|[Ff]igs?|[Pp]g|N
 
 _PUNCTUATION = re.compile(rf"[,;:.!?…]+[{_C}]*(?=\s)|[，、；：。！？]")
 _SPACE = re.compile(r"(?=\s)")
+_LONGER = {
+    CHARACTER: re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff〇\U00020000-\U0003ffff]"),
+    KANA: re.compile(r"[\u3041-\u30ff]"),
+}
+"""Characters that take longer to say than a letter."""
 _IDEOGRAPH = re.compile(r"(?<=[\u2e80-\u9fff\uac00-\ud7af])|(?=[\u2e80-\u9fff\uac00-\ud7af])")
 """Beside a character of a script without spaces, so that no number and no Latin word among them is cut in two."""
 _PLACES = ((_PUNCTUATION, MIDDLE), (_SPACE, MIDDLE), (_IDEOGRAPH, MIDDLE), (_SPACE, 2))
@@ -87,6 +99,11 @@ def clean(text: str) -> str:
     return _Cleaner().feed(text)
 
 
+def spoken_length(text: str) -> int:
+    """How long it takes to be said, in letters."""
+    return len(text) + sum((each - 1) * len(characters.findall(text)) for each, characters in _LONGER.items())
+
+
 def speakable(clause: str) -> bool:
     """Whether it holds anything to say: a letter or a digit."""
     return any(character.isalnum() for character in clause)
@@ -112,12 +129,13 @@ class ClauseSplitter:
     def __init__(self) -> None:
         self._cleaner = _Cleaner()
         self._rest = ""
-        self._first = True
+        self._spoken = 0
+        """Clauses so far that say something."""
         self._closed = False
 
     def feed(self, text: str, final: bool) -> list[str]:
-        """The clauses that `text` completes, in order; with `final` all the rest. A clause holds 1 to `LIMIT`
-        characters, white space at its ends included. Raises ValueError for text after the final piece."""
+        """The clauses that `text` completes, in order; with `final` all the rest. A clause is 1 to `LIMIT` long,
+        white space at its ends included. Raises ValueError for text after the final piece."""
         if self._closed:
             raise ValueError("This text was closed; no more can be added to it.")
         self._closed = final
@@ -128,7 +146,7 @@ class ClauseSplitter:
         while start < len(text) and (end := self._end(seen, start, len(text), final)):
             clauses.append(text[start:end])
             start = end
-            self._first = self._first and not speakable(clauses[-1])
+            self._spoken += speakable(clauses[-1])
         self._rest = text[start:]
         return clauses
 
@@ -140,7 +158,7 @@ class ClauseSplitter:
 
     def _end(self, seen: str, start: int, length: int, final: bool) -> int:
         """Where the clause that begins at `start` ends; 0 where that cannot be said yet."""
-        last = start + LIMIT
+        last = _last_within(seen, start, LIMIT)
         for mark in _MARK.finditer(seen, start, last + _LOOK_AHEAD):
             clause = seen[start : mark.end()]
             if not (start < mark.end() <= last and self._ends_here(mark, clause)):
@@ -157,17 +175,20 @@ class ClauseSplitter:
         return length if final else 0
 
     def _ends_here(self, mark: re.Match[str], clause: str) -> bool:
+        length, first = spoken_length(clause), self._spoken == 0
         match mark.lastgroup:
             case "sentence":
                 return not _NO_END.search(clause)
             case "paragraph":
                 return bool(clause.strip())
             case "middle":
-                return len(clause) >= MIDDLE or (self._first and len(clause) >= FIRST_COMMA)
+                return length >= (FIRST_COMMA if first else MIDDLE)
             case "comma":
-                return self._first and len(clause) >= FIRST_COMMA
+                chinese = clause.rstrip(_CLOSING).endswith(_CHINESE_COMMA)
+                later = SECOND_COMMA if self._spoken == 1 else MIDDLE
+                return length >= FIRST_COMMA if first else chinese and length >= later
             case _:
-                return self._first and FIRST_CONJUNCTION <= len(clause) <= LIMIT - _LOOK_AHEAD
+                return first and FIRST_CONJUNCTION <= length <= LIMIT - _LOOK_AHEAD
 
     @staticmethod
     def _best_place(seen: str, start: int, last: int) -> int:
@@ -175,7 +196,7 @@ class ClauseSplitter:
         inside of a character that is made of several."""
         for places, least in _PLACES:
             ends = [place.end() for place in places.finditer(seen, start, last + 1)]
-            fitting = [end for end in ends if start + least <= end <= last]
+            fitting = [end for end in ends if end <= last and spoken_length(seen[start:end]) >= least]
             if fitting:
                 return fitting[-1]
         whole = last
@@ -189,3 +210,13 @@ def _joins(character: str) -> bool:
     if character in "\u200c\u200d" or "\U0001f3fb" <= character <= "\U0001f3ff":
         return True
     return unicodedata.category(character).startswith("M")
+
+
+def _last_within(text: str, start: int, limit: int) -> int:
+    """The last place behind `start` that is no more than `limit` away; all of `text` and more where all of it is."""
+    length = 0
+    for place in range(start, min(len(text), start + limit + 1)):
+        length += spoken_length(text[place])
+        if length > limit:
+            return place
+    return start + limit

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adaptive.speech.text import LIMIT, ClauseSplitter, clean, pause_after, speakable
+from adaptive.speech.text import LIMIT, ClauseSplitter, clean, pause_after, speakable, spoken_length
 
 PROSE = st.text(st.sampled_from(list(" \n\t.,;:!?…—–\"')(。，”andorbutMrDre.g.12\u200b\x00\ud800")), max_size=500)
 ANY = st.text(st.characters(), max_size=300)
@@ -44,7 +44,7 @@ def test_pieces_cut_anywhere_give_the_clauses_of_the_whole(text: str, cuts: list
     clauses += splitter.feed("", True)
     assert "".join(clauses) == clean(text)
     assert clauses == split(text)
-    assert all(1 <= len(clause) <= LIMIT for clause in clauses)
+    assert all(1 <= spoken_length(clause) <= LIMIT for clause in clauses)
 
 
 @pytest.mark.parametrize("kind", AWKWARD)
@@ -56,7 +56,7 @@ def test_no_character_is_lost(kind: str) -> None:
         pieces = [text[begin : begin + size] for begin in range(0, len(text), size)]
         clauses = [clause for piece in pieces for clause in splitter.feed(piece, False)] + splitter.feed("", True)
         assert "".join(clauses) == clean(text)
-        assert all(1 <= len(clause) <= LIMIT for clause in clauses)
+        assert all(1 <= spoken_length(clause) <= LIMIT for clause in clauses)
 
     check()
 
@@ -107,6 +107,11 @@ def test_clean(text: str, cleaned: str) -> None:
         ("1. Buy milk. 2. Go.", ["1. Buy milk.", " 2. Go."]),
         ("Chapter one\n\nIt was dark.", ["Chapter one\n\n", "It was dark."]),
         ("你好，世界。今天很好！", ["你好，世界。", "今天很好！"]),
+        (
+            "今天天气很好，你好，我们去公园，晚上再回家，你觉得怎么样，我们都在等你的回答，好吗？",
+            ["今天天气很好，", "你好，我们去公园，", "晚上再回家，你觉得怎么样，", "我们都在等你的回答，好吗？"],
+        ),
+        ("苹果、橘子、香蕉，还有西瓜、葡萄、草莓。", ["苹果、橘子、", "香蕉，还有西瓜、葡萄、草莓。"]),
     ],
 )
 def test_splits_where_a_reader_would_breathe(text: str, clauses: list[str]) -> None:
@@ -118,9 +123,13 @@ def test_a_long_run_is_cut_after_punctuation_else_between_words_else_anywhere() 
     words = split("word " * 100)
     assert all(clause.strip().replace("word", "").strip() == "" for clause in words)
     assert [len(clause) for clause in split("x" * 450)] == [200, 200, 50]
-    assert split("字" * 198 + "12345" + "字" * 9) == ["字" * 198, "12345" + "字" * 9]
-    assert split("AI " + "字" * 250)[0] == "AI " + "字" * 197
+    assert split("字" * 49 + "12345" + "字" * 9) == ["字" * 49, "12345" + "字" * 9]
+    assert split("AI " + "字" * 250)[0] == "AI " + "字" * 49
     assert all(len(clause) % 3 == 0 for clause in split("e\u0301\u0323" * 100))
+
+
+def test_lengths_are_counted_by_how_long_they_take_to_say() -> None:
+    assert [spoken_length(text) for text in ("word,", "字，", "カナ", "한", "")] == [5, 5, 4, 4, 0]
 
 
 def test_a_sentence_is_given_out_as_soon_as_white_space_follows_it() -> None:
