@@ -45,7 +45,10 @@ class Desk:
         match message:
             case Open():
                 voice = self._voices[message.job.voice]
-                self._running[message.number] = Running(message, voice, self._make, now=now, judge=self._judge)
+                others = [other for other in self._voices.values() if other is not voice]
+                self._running[message.number] = Running(
+                    message, voice, self._make, now=now, judge=self._judge, others=others
+                )
             case Cancel():
                 self._running.pop(message.number, None)
             case _:

@@ -1,4 +1,4 @@
-"""Which language a text is in, as far as its letters tell, and which voice speaks it."""
+"""Which language a text is in, as far as its letters tell, and which voice speaks most of it."""
 
 import re
 import unicodedata
@@ -55,17 +55,20 @@ def runs(text: str, known: Sequence[str]) -> Iterator[tuple[str, str]]:
     return ((language, run) for language, run in found)
 
 
+def speaks(voice: VoiceInfo, languages: Sequence[str]) -> bool:
+    """Whether the voice can read all of `languages`; False for a voice of which none is known."""
+    own = scripts(voice.languages)
+    return bool(own) and scripts(languages) <= own
+
+
 def voice_for(text: str, voices: Sequence[VoiceInfo], preferred: str) -> str:
-    """The name of a voice that speaks all languages of `text`, else of one that speaks most of it: the preferred one if
-    it does, or if none does; else the first."""
+    """The name of a voice that speaks the language that most of `text` is in: the preferred one if it does, or if none
+    does; else the first. Its clauses in other languages find their own voices (`routing.Router`)."""
     ordered = sorted(voices, key=lambda info: info.name != preferred)
     known = list(dict.fromkeys(language for info in ordered for language in info.languages))
-    wanted = languages_in(without_markup(text), known)
-    for needed in (wanted, wanted[:1]):
-        fitting = [info.name for info in ordered if needed and scripts(needed) <= scripts(info.languages)]
-        if fitting:
-            return fitting[0]
-    return preferred
+    language = language_of(without_markup(text), known)
+    fitting = [info.name for info in ordered if language is not None and speaks(info, [language])]
+    return fitting[0] if fitting else preferred
 
 
 @lru_cache(maxsize=4096)

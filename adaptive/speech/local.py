@@ -110,7 +110,7 @@ class LocalRenderer:
         stream = self._streams.get(made.number)
         if stream is not None:
             for chunk in stream.deliver(made):
-                self._costs.count(stream.job.voice, chunk, made.waited_s)
+                self._costs.count(chunk.voice or stream.job.voice, chunk, made.waited_s)
 
     # In the thread
 

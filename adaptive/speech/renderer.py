@@ -61,6 +61,8 @@ class Chunk:
     """What a judge found in its first rendering."""
     again: bool = False
     """For that it was rendered again: this is the second rendering, at the better `tier`."""
+    voice: str | None = None
+    """Who speaks it and has that tier and those frames; None is the voice of the job."""
 
 
 @dataclass(frozen=True, kw_only=True)

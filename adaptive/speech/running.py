@@ -1,6 +1,6 @@
 """One utterance where it is rendered: its text, its steering, what it may render, and how it is begun anew."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -35,16 +35,24 @@ class TextStream(Protocol):
 
 
 StreamMaker = Callable[..., TextStream]
-"""Called with a voice and keywords `speed` and `seed`."""
+"""Called with a voice and keywords `speed` and `seed`, and with `others` where there are more voices."""
 
 
 class Running:
     """One utterance and its stream. Not safe for threads: one desk owns it."""
 
     def __init__(
-        self, opened: Open, voice: Voice, make: StreamMaker, *, now: float, judge: ChunkJudge | None = None
+        self,
+        opened: Open,
+        voice: Voice,
+        make: StreamMaker,
+        *,
+        now: float,
+        judge: ChunkJudge | None = None,
+        others: Sequence[Voice] = (),
     ) -> None:
-        """`judge` looks at every chunk; what it finds bad is rendered again one tier higher, once."""
+        """`judge` looks at every chunk; what it finds bad is rendered again one tier higher, once. `others` may speak
+        what `voice` does not."""
         self.number = opened.number
         self.job = opened.job
         self.served = now
@@ -52,7 +60,8 @@ class Running:
         self._voice = voice
         self._make = make
         self._judge = judge
-        self._judged: JudgedVoice | None = None
+        self._others = tuple(others)
+        self._judged: list[JudgedVoice] = []
         self._pieces = list(opened.pieces)
         self._granted = opened.granted
         self._tier = opened.tier or voice.info.tiers[0]
@@ -63,9 +72,16 @@ class Running:
         self._begin()
 
     def _begin(self) -> None:
+        voices: list[Voice] = [self._voice, *self._others]
         if self._judge is not None:
-            self._judged = JudgedVoice(self._voice, self._judge, tiers=self._tiers)
-        self._stream = self._make(self._judged or self._voice, speed=self.job.speed, seed=self.job.seed)
+            tiers = [self._tiers, *(other.info.tiers for other in self._others)]
+            self._judged = [
+                JudgedVoice(voice, self._judge, tiers=own) for voice, own in zip(voices, tiers, strict=True)
+            ]
+            voices = list(self._judged)
+        voice, *others = voices
+        more = {"others": others} if others else {}
+        self._stream = self._make(voice, speed=self.job.speed, seed=self.job.seed, **more)
         self._fed = 0
         self._repeated = 0
         self._starving = not self._pieces
@@ -140,7 +156,8 @@ class Running:
 
     def _with_finding(self, events: list[RenderEvent]) -> list[RenderEvent]:
         """The events of a turn, its chunk with what the judge found in it."""
-        finding = self._judged.take() if self._judged is not None else None
+        findings = [voice.take() for voice in self._judged]
+        finding = next(filter(None, findings), None)
         if finding is None:
             return events
         again = finding.tier is not None

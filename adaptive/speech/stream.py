@@ -16,6 +16,7 @@ from ..audio.seams import ramp
 from ..ticks import TICK_RATE, to_ticks
 from .clause import EDGE_S, ClauseStream
 from .renderer import Chunk, ClausePrepared, Noticed, Rendered, RenderEvent
+from .routing import Part, Router
 from .spoken import SpokenClause, SpokenReader
 from .text import PAUSE_SENTENCE_S, pause_after
 from .voice import PreparedClause, Samples, SwitchPoint, Voice, VoiceInfo
@@ -35,6 +36,11 @@ def nearest_tier(info: VoiceInfo, tier: str) -> str:
         return tier if tier in info.tiers else info.tiers[0]
     known = [own for own in info.tiers if own in TIERS]
     return min(known, key=lambda own: abs(TIERS[own] - TIERS[tier]), default=info.tiers[0])
+
+
+def _frame_s(info: VoiceInfo) -> float:
+    """Of a model frame."""
+    return info.frame_samples / info.rate
 
 
 def _lengthened(samples: Samples, added: int) -> Samples:
@@ -62,9 +68,17 @@ class SpeechStream:
     """One utterance. Deterministic: what comes out depends on the texts, the voice, the arguments and the tiers."""
 
     def __init__(
-        self, voice: Voice, *, speed: float = 1.0, seed: int = 0, placements: Sequence[Placement] = ()
+        self,
+        voice: Voice,
+        *,
+        speed: float = 1.0,
+        seed: int = 0,
+        placements: Sequence[Placement] = (),
+        others: Sequence[Voice] = (),
     ) -> None:
-        """`placements` of an earlier stream of the same text puts and cuts its clauses as they were there, so that
+        """`others` speak the clauses whose language `voice` does not.
+
+        `placements` of an earlier stream of the same text puts and cuts its clauses as they were there, so that
         both can be compared tick by tick: how much silence a clause has at its ends depends a little on its tier,
         and the rounding noise of a low tier on where it was cut."""
         self.position = 0
@@ -74,11 +88,13 @@ class SpeechStream:
         self.placements: list[Placement] = []
         """Of the clauses that ended so far, in order, silent ones too."""
         self._given = tuple(placements)
-        self._voice = voice
+        self._chosen = self._voice = voice
+        """The voice of the utterance, and that of the clause in work."""
+        self._router = Router(voice, others)
         self._speed = speed
         self._seed = seed
         self._reader = SpokenReader()
-        self._texts: deque[SpokenClause] = deque()
+        self._texts: deque[Part] = deque()
         self._notices: list[RenderEvent] = []
         self._final = False
         self._clause: ClauseStream | None = None
@@ -88,15 +104,15 @@ class SpeechStream:
         self._index = -1
         self._prepared = 0
         self._chunks = 0
-        self._tier: str | None = None
-        self._resampler = StreamingResampler(voice.info.rate, TICK_RATE)
-        self._first_frames = max(1, round(FIRST_CHUNK_S * voice.info.rate / voice.info.frame_samples))
+        self._tiers: dict[str, str] = {}
+        """Of each voice, the one that it speaks at or spoke at last."""
+        self._resamplers = {voice.info.rate: StreamingResampler(voice.info.rate, TICK_RATE)}
 
     def feed(self, text: str, *, final: bool) -> None:
         """Adds text, cut anywhere; `final` closes it. Raises ValueError once it is closed."""
         for read in self._reader.feed(text, final):
             if isinstance(read, SpokenClause):
-                self._texts.append(read)
+                self._texts += self._router.parts(read)
             else:
                 self._notices.append(Noticed(message=read.message))
         self._final = final
@@ -105,8 +121,8 @@ class SpeechStream:
         """Renders at most one chunk and returns what came of it, in order; an empty list asks for more text.
 
         `tier` holds from this chunk on where the voice can, else from the next clause on or not at all.
-        `chunk_frames` model frames is the longest a chunk may be; None leaves it to the ramp. A chunk that would
-        leave a few frames over takes them along. Errors of the voice come through.
+        `chunk_frames` model frames of the chosen voice is the longest a chunk may be; None leaves it to the ramp. A
+        chunk that would leave a few frames over takes them along. Errors of the voice come through.
         """
         started = perf_counter()
         events, self._notices = self._notices, []
@@ -121,15 +137,14 @@ class SpeechStream:
     def _prepare(self, tier: str) -> bool:
         """Prepares the next clause that has frames; False where there is no text for one."""
         while self._texts:
-            text = self._texts[0]
+            self._voice, text = self._texts[0]
             prepared = self._ask(text, tier)
             self._texts.popleft()  # only now, so that a voice that failed may be asked again
             self._prepared += 1
             if prepared.frames:
                 given = self._given_placement()
-                self._clause = ClauseStream(
-                    prepared, self._voice.info, self._resampler, lead=given.lead if given else None
-                )
+                lead = given.lead if given else None
+                self._clause = ClauseStream(prepared, self._voice.info, self._resampler(), lead=lead)
                 self._text, self._announced = text, False
                 return True
         return False
@@ -138,19 +153,27 @@ class SpeechStream:
         """The clause from its voice, which is told the tier at which it begins."""
         text, seed = clause.text.strip(), self._seed + self._prepared
         speed = self._speed if clause.rate == 1.0 else min(max(self._speed * clause.rate, SLOWEST), FASTEST)
-        if self._tier is None or self._voice.info.switch is not SwitchPoint.LOAD:
-            self._tier = nearest_tier(self._voice.info, tier)
-        return self._voice.prepare(text, speed=speed, seed=seed, tier=self._tier)
+        info = self._voice.info
+        if info.name not in self._tiers or info.switch is not SwitchPoint.LOAD:
+            self._tiers[info.name] = nearest_tier(info, tier)
+        return self._voice.prepare(text, speed=speed, seed=seed, tier=self._tiers[info.name])
+
+    def _resampler(self) -> StreamingResampler:
+        """From the rate of the clause's voice."""
+        rate = self._voice.info.rate
+        if rate not in self._resamplers:
+            self._resamplers[rate] = StreamingResampler(rate, TICK_RATE)
+        return self._resamplers[rate]
 
     def _steer(self, tier: str) -> None:
-        if self._voice.info.switch is SwitchPoint.CHUNK:
-            self._tier = nearest_tier(self._voice.info, tier)
+        info = self._voice.info
+        if info.switch is SwitchPoint.CHUNK:
+            self._tiers[info.name] = nearest_tier(info, tier)
 
     def _render(self, started: float, chunk_frames: int | None) -> list[RenderEvent]:
         """The clause's next chunk, with the news of the clause before its first; nothing of a clause that is silent."""
-        clause, tier = self._clause, self._tier
+        clause, tier = self._clause, self._tiers[self._voice.info.name]
         assert clause is not None
-        assert tier is not None
         samples, frames = np.zeros(0, dtype=np.float32), 0
         while clause.left and not len(samples):
             count = self._length(clause.left, chunk_frames)
@@ -180,6 +203,7 @@ class SpeechStream:
                     render_s=perf_counter() - started,
                     clause=self._index,
                     pause_after=pause,
+                    voice=None if self._voice is self._chosen else self._voice.info.name,
                 )
             )
             self._chunks += 1
@@ -190,7 +214,10 @@ class SpeechStream:
         """Model frames of the next chunk: by the ramp, by what was asked for, and never leaving a small rest."""
         if given := self._given_placement():
             return given.lengths[len(self._lengths)]
-        first = self._first_frames
+        frame_s = _frame_s(self._voice.info)
+        first = max(1, round(FIRST_CHUNK_S / frame_s))
+        if chunk_frames is not None and self._voice is not self._chosen:
+            chunk_frames = max(1, round(chunk_frames * _frame_s(self._chosen.info) / frame_s))
         if self._chunks < len(RAMP):
             length = min(first * RAMP[self._chunks], chunk_frames or left)
         else:

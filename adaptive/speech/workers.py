@@ -242,6 +242,6 @@ class WorkerRenderer:
                 stream = self._streams.get(message.number)
                 if stream is not None:
                     for chunk in stream.deliver(message):
-                        self._costs.count(stream.job.voice, chunk, message.waited_s)
+                        self._costs.count(chunk.voice or stream.job.voice, chunk, message.waited_s)
             case Building() if self._on_progress is not None:
                 self._on_progress(message.what, message.share)

@@ -83,6 +83,8 @@ class Step:
     seconds: float
     tier: str | None = None
     """None is the tier asked for."""
+    voice: str | None = None
+    """None is the voice of the job."""
     pause_s: float = 0.0
     fails: str | None = None
     notices: str | None = None
@@ -157,6 +159,7 @@ class ScriptedStream:
                 start=self.position,
                 samples=coded(self.position, ticks),
                 tier=step.tier or self.tier,
+                voice=step.voice,
                 frames=1,
                 render_s=step.after_s,
                 clause=0,

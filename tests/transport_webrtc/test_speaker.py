@@ -564,6 +564,22 @@ def test_switches_are_told_the_rung_at_once_the_tier_when_it_sounds(play, step):
     play(test, lambda text: [step(0.01, 0.2) for _ in range(20)])
 
 
+def test_another_voice_is_told_when_it_sounds_and_its_tier_is_no_change_of_tier(play, step):
+    async def test(scene):
+        scene.say(id="a")
+        await scene.run(3.0)
+        told = [data for _, data in scene.events("switched")]
+        assert [(data["kind"], data["from"], data["to"], data["position"]) for data in told] == [
+            ("voice", "tone", "kumo", 19_200),
+            ("voice", "kumo", "tone", 28_800),
+            ("tier", "full", "light", 38_400),
+        ]
+        assert {data["reason"] for data in told[:2]} == {"language"}
+
+    script = [(None, "full"), (None, "full"), ("kumo", "only"), (None, "full"), (None, "light")]
+    play(test, lambda text: [step(0.01, 0.2, voice=voice, tier=tier) for voice, tier in script])
+
+
 def test_reports_say_what_is_ready_what_it_costs_and_where_the_pauses_are(play, step):
     async def test(scene):
         idle = scene.speaker.compute_report(1.0)

@@ -29,8 +29,8 @@ def profile_of(message: SayMessage, default: Profile) -> Profile:
 
 
 def voice_of(message: SayMessage, default: str, renderer: Renderer) -> str:
-    """The voice asked for; where none was, the default if it speaks the text, else one that does. Raises Refused for
-    one that the renderer does not have, or that can read none of the text.
+    """The voice asked for; where none was, the default if it speaks most of the text, else one that does. Raises
+    Refused for one that the renderer does not have, or that can read none of the text.
 
     A renderer may have more voices than it names beforehand: it is asked for a stream, which is thrown away.
     """

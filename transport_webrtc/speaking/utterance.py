@@ -94,7 +94,9 @@ class Utterance:
         self._stream: RenderStream | None = None
         self._task: asyncio.Task[None] | None = None
         self._granted = 0
+        self._speaking: str | None = None
         self._tier: str | None = None
+        """The voice of the newest chunk, and its tier."""
 
     @property
     def rendering(self) -> bool:
@@ -181,10 +183,14 @@ class Utterance:
             case Chunk():
                 self.life.reach(State.VOCODER_STREAMING)
                 self.pipeline.write(event)
-                if self._tier not in (None, event.tier):
+                voice = event.voice or self.voice
+                if self._speaking not in (None, voice):
+                    change = {"kind": "voice", "from": self._speaking, "to": voice, "reason": "language"}
+                    self.marks.add(event.start, ("switched", change))
+                elif self._tier not in (None, event.tier):
                     change = {"kind": "tier", "from": self._tier, "to": event.tier, "reason": reason}
                     self.marks.add(event.start, ("switched", change))
-                self._tier = event.tier
+                self._speaking, self._tier = voice, event.tier
                 if event.pause_after:
                     end = event.start + len(event.samples)
                     self.pauses.append((end - event.pause_after, end))

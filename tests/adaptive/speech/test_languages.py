@@ -46,7 +46,8 @@ def test_runs_are_all_of_the_text(text: str) -> None:
     [
         ("Hello.", "joe"),
         ("你好。", "kumo"),
-        ("Say 你好 to them.", "kumo"),
+        ("Say 你好 to them.", "joe"),
+        ("打开 Bluetooth 设置", "kumo"),
         ("<speak>你好</speak>", "kumo"),
         ("123", "joe"),
         ("Привет", "joe"),
@@ -56,7 +57,7 @@ def test_the_voice_that_speaks_it(text: str, voice: str) -> None:
     assert voice_for(text, (JOE, KUMO), "joe") == voice
 
 
-def test_where_nobody_speaks_all_of_it_most_of_it_decides() -> None:
+def test_most_of_it_decides() -> None:
     russian = replace(JOE, name="ivan", languages=("ru-RU",))
     assert voice_for("Привет всем, Bob", (JOE, russian), "joe") == "ivan"
     assert voice_for("Привет, Bob and Ann", (JOE, russian), "joe") == "joe"

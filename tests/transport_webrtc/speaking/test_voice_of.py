@@ -19,7 +19,8 @@ def test_a_text_without_a_voice_goes_to_one_that_speaks_it() -> None:
     both = renderer(JOE, KUMO)
     assert voice_of(SayMessage(say="Hello."), "joe", both) == "joe"
     assert voice_of(SayMessage(say="你好。"), "joe", both) == "kumo"
-    assert voice_of(SayMessage(say="Play 月亮 for me."), "joe", both) == "kumo"
+    assert voice_of(SayMessage(say="Play 月亮 for me."), "joe", both) == "joe"
+    assert voice_of(SayMessage(say="播放一首歌 Moon River。"), "joe", both) == "kumo"
 
 
 def test_a_voice_that_was_asked_for_is_kept_or_refused() -> None:
