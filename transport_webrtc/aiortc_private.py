@@ -14,7 +14,7 @@ from typing import Any
 
 from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCRtpSender, RTCRtpTransceiver, RTCSctpTransport
 
-from . import aiortc_sctp
+from . import aiortc_sctp, aiortc_sctp_inbound
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,6 @@ def check() -> None:
         (RTCDtlsTransport, "_send_rtp", ("data",), "packets are numbered there"),
         (RTCDtlsTransport, "_handle_rtcp_data", ("data",), "transport-wide feedback is read there"),
         (RTCDtlsTransport, "_handle_rtp_data", ("data", "arrival_time_ms"), "a bench's listeners see packets there"),
-        (RTCSctpTransport, "_handle_data", ("data",), "unreadable packets are dropped there"),
         (
             RTCSctpTransport,
             "_receive",
@@ -60,7 +59,7 @@ def check() -> None:
             "the addresses of candidates are chosen there",
         ),
         (aioice.ice, "get_host_addresses", ("use_ipv4", "use_ipv6"), "the addresses of this machine come from there"),
-        *((RTCSctpTransport, name, parameters, why) for name, parameters, why in aiortc_sctp.NEEDED),
+        *((RTCSctpTransport, *needed) for needed in (*aiortc_sctp.NEEDED, *aiortc_sctp_inbound.NEEDED)),
     ]
     for owner, name, parameters, why in wanted:
         function = getattr(owner, name, None)
@@ -80,6 +79,7 @@ def check() -> None:
         (RTCRtpTransceiver, "_codecs", "the payload type of RED is set there"),
         (RTCDtlsTransport, "_ssl", "it knows the length of the tag that protects a packet"),
         *((RTCSctpTransport, name, "data channels are tuned by it") for name in aiortc_sctp.NEEDED_ATTRIBUTES),
+        *((RTCSctpTransport, name, "what comes is judged by it") for name in aiortc_sctp_inbound.NEEDED_ATTRIBUTES),
     ]
     for holder, attribute, why in held:
         if attribute not in holder.__init__.__code__.co_names:

@@ -16,7 +16,7 @@ from aiortc import (
 )
 from aiortc.sdp import candidate_from_sdp
 
-from . import aiortc_private, aiortc_sctp
+from . import aiortc_private, aiortc_sctp, aiortc_sctp_inbound
 from .messages import Refused
 from .settings import IceServer
 from .signalling import capabilities
@@ -83,6 +83,7 @@ class Peer:
                     most_channels=MOST_CHANNELS,
                     on_more=lambda: self._on_refused(Refused(429, TOO_MANY)),
                 )
+                aiortc_sctp_inbound.limit_what_comes(self.pc.sctp, clock=time.monotonic)
                 self.narrow = aiortc_sctp.keep_out_of_the_way(self.pc.sctp)
             aiortc_private.send_as(self._transceiver, found.primary)
             for transceiver in self.pc.getTransceivers():
