@@ -20,18 +20,21 @@ from .voice import Samples, Word
 _log = logging.getLogger(__name__)
 
 MAGIC = b"LGTOclause1\n"
-SUFFIX = ".clause"
+SUFFIX, UNFINISHED = ".clause", ".unfinished-"
+"""What the name of a file ends with, and begins with while it is written: nothing else in the directory is ours."""
 _LENGTH = struct.Struct("<I")
 _DIGEST = hashlib.sha256().digest_size
 
 
 class FileShelf:
-    """A `Shelf` in a private directory of its own, up to `limit` bytes: what was used longest ago goes."""
+    """A `Shelf` in a directory, up to `limit` bytes: what was used longest ago goes. Other files there stay."""
 
     def __init__(self, directory: Path, *, limit: int = CacheSettings.disk_bytes) -> None:
         """The directory is made where it is missing. Raises OSError where that cannot be."""
         self._directory = directory
         self._limit = limit
+        self._failing = False
+        """The last clause could not be kept, which was told."""
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def get(self, key: str) -> KeptClause | None:
@@ -39,7 +42,6 @@ class FileShelf:
         path = self._directory / f"{key}{SUFFIX}"
         try:
             clause = _unpacked(path.read_bytes())
-            os.utime(path)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -49,6 +51,8 @@ class FileShelf:
             _log.warning("a kept clause is damaged; it is rendered again")
             with contextlib.suppress(OSError):
                 path.unlink()
+        with contextlib.suppress(OSError):  # what may only be read is still good
+            os.utime(path)
         return clause
 
     def put(self, key: str, clause: KeptClause) -> None:
@@ -59,12 +63,15 @@ class FileShelf:
         temporary = None
         try:
             self._make_room(len(data))
-            with tempfile.NamedTemporaryFile(dir=self._directory, prefix=".", delete=False) as file:
+            with tempfile.NamedTemporaryFile(dir=self._directory, prefix=UNFINISHED, delete=False) as file:
                 temporary = file.name
                 file.write(data)
             os.replace(temporary, self._directory / f"{key}{SUFFIX}")
+            self._failing = False
         except OSError as error:
-            _log.warning("a clause cannot be kept: %s", error.strerror)
+            if not self._failing:
+                _log.warning("Clauses cannot be kept in %s: %s.", self._directory, error.strerror)
+            self._failing = True
             if temporary is not None:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)
@@ -73,6 +80,8 @@ class FileShelf:
         """Removes what was used longest ago until `size` bytes more have room."""
         files = []
         for entry in os.scandir(self._directory):
+            if not entry.name.endswith(SUFFIX) and not entry.name.startswith(UNFINISHED):
+                continue
             with contextlib.suppress(FileNotFoundError):  # another process was faster
                 status = entry.stat()
                 files.append((status.st_mtime_ns, status.st_size, entry.path))

@@ -201,8 +201,28 @@ def test_a_disk_that_takes_nothing_is_no_fault_of_the_speech(tmp_path: Path, mon
     shelf = FileShelf(tmp_path)
     monkeypatch.setattr(os, "replace", lambda *paths: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     spoken(CachedVoice(Counted(), ClauseCache(shelf=shelf)))
-    assert "cannot be kept" in caplog.text
+    assert caplog.text.count("cannot be kept") == 1, "of two clauses"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_may_only_be_read_is_read(tmp_path: Path, monkeypatch) -> None:
+    first = spoken(CachedVoice(Counted(), ClauseCache(shelf=FileShelf(tmp_path))))
+    monkeypatch.setattr(os, "utime", lambda path: (_ for _ in ()).throw(OSError(30, "Read-only file system")))
+    inner = Counted()
+    assert np.array_equal(spoken(CachedVoice(inner, ClauseCache(shelf=FileShelf(tmp_path)))), first)
+    assert inner.prepared == []
+
+
+def test_files_of_others_stay_and_do_not_count(tmp_path: Path) -> None:
+    """Whoever names a folder that is in use loses nothing in it."""
+    (tmp_path / "thesis.txt").write_bytes(bytes(9 * clause().nbytes))
+    (tmp_path / ".hidden").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    shelf = FileShelf(tmp_path, limit=round(2.5 * clause().nbytes))
+    for name in "abc":
+        shelf.put(name, clause())
+    assert [shelf.get(name) is not None for name in "abc"] == [False, True, True]
+    assert {path.name for path in tmp_path.iterdir()} >= {"thesis.txt", ".hidden", "folder"}
 
 
 def _fill(directory: Path, seed: int) -> None:
