@@ -57,6 +57,7 @@ class Peer:
         """Is told whether the path is narrow, once the offer is answered."""
         # aiortc 1.16 takes an address of IPv6 in a URL for a broken one; browsers, which are told of it too, do not.
         known = [_server(server) for server in ice_servers if "[" not in server.urls]
+        self._relays = any(str(server.urls).startswith("turn") for server in known)
         self.pc = RTCPeerConnection(RTCConfiguration(iceServers=known))
         transceiver = self.pc.addTransceiver(track, "sendonly")
         transceiver.setCodecPreferences(
@@ -91,11 +92,21 @@ class Peer:
                     transceiver.direction = "inactive"
             aiortc_private.gather_on_loopback(self.sender, always=self._loopback)
             await self.pc.setLocalDescription()
+            answer = self.pc.localDescription.sdp
+            if "a=candidate:" not in answer:
+                raise OSError("no socket could be opened")  # aioice passes that over in silence
+        except OSError as error:
+            log.warning("A listener was sent away, since no connection could be made: %s.", error.strerror or error)
+            raise Refused(
+                503, "This server cannot open a connection for one more listener; try again later."
+            ) from error
         except Exception as error:
             # aiortc's parser asserts, indexes and converts; a broken offer comes out of it as any of a dozen errors.
             log.info("An offer was refused: %s.", type(error).__name__)
             raise Refused(400, "The offer could not be read as a session description for WebRTC.") from error
-        return capabilities.for_listener(self.pc.localDescription.sdp, found), found
+        if self._relays and " typ relay" not in answer:
+            log.warning("No TURN server gave an address: a listener that needs one hears nothing.")
+        return capabilities.for_listener(answer, found), found
 
     async def add(self, fragment: Fragment) -> None:
         """Takes candidates that came after the offer, as far as there is room for more. Raises `Refused`."""

@@ -5,6 +5,7 @@ import gc
 import logging
 import re
 
+import aioice
 import httpx
 import pytest
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
@@ -281,3 +282,26 @@ async def test_offers_that_never_connect_leave_room_for_those_that_do(serve, ear
     gone = [(await server.client.get(address(response))).status_code for response in made[:4]]
     assert gone == [404, 200, 200, 200], "the oldest of them"
     assert (await settled.snapshot())["state"] == (await newcomer.snapshot())["state"] == "connected"
+
+
+@pytest.mark.parametrize("how", [lambda: [], lambda: (_ for _ in ()).throw(OSError(24, "Too many open files"))])
+async def test_where_no_socket_can_be_opened_it_is_not_the_offers_fault(server, monkeypatch, how) -> None:
+    async def candidates(self, **asked) -> list:
+        return how()
+
+    offer = await make_offer(("audio", "recvonly"))
+    with monkeypatch.context() as patch:
+        patch.setattr(aioice.Connection, "get_component_candidates", candidates)
+        response = await server.client.post("/v1/listen", content=offer, headers=SDP)
+    assert response.status_code == 503
+    assert "one more listener" in response.json()["error"]
+    assert "retry-after" in response.headers
+    assert len(server.listeners) == 0
+    assert (await server.client.post("/v1/listen", content=offer, headers=SDP)).status_code == 201
+
+
+async def test_a_turn_server_that_gives_no_address_is_told_of(serve, caplog) -> None:
+    server = await serve(ice_servers='[{"urls": "turn:t.invalid", "username": "u", "credential": "c"}]')
+    offer = await make_offer(("audio", "recvonly"))
+    assert (await server.client.post("/v1/listen", content=offer, headers=SDP)).status_code == 201
+    assert "No TURN server gave an address" in caplog.text
