@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Awaitable, Callable
 
 from aiortc import RTCSctpTransport
+from aiortc.rtcsctptransport import SCTP_MAX_PACKET_LENGTH, Chunk, DataChunk, SackChunk
 
 WINDOW_BYTES = 65_536
 """The congestion window is never below: more than speech ever has in flight."""
@@ -26,11 +27,18 @@ which none can be answered, but no longer than `LONGEST_TIMEOUT_S`."""
 SACK_GAP_S, NARROW_SACK_GAP_S = 0.15, 0.8
 """Between two SACKs; a peer waits at least 400 ms before it takes something as lost (dcSCTP, rto_min). On a narrow
 path, where it waits longer, they would take as much as the speech: each has 93 bytes on the wire."""
+RIDE_S = 0.1
+"""For data that goes the same way a SACK waits so long, half of what a receiver may wait (RFC 9260 section 6.2)."""
+COMMON_HEADER_BYTES = 12
+"""Of an SCTP packet (RFC 9260 section 3.1)."""
+RIDES_WITH_BYTES = 1100
+"""Of data with which a SACK fits into a packet, unless it tells of very many gaps."""
 
 NEEDED = (
     ("_update_rto", ("R",), "the timeout of data channels is limited there"),
     ("_transmit", (), "the window of data channels is kept open there"),
     ("_send_sack", (), "acknowledgements of data channels are spaced there"),
+    ("_send_chunk", ("chunk",), "acknowledgements ride along with data there"),
     ("_update_advanced_peer_ack_point", (), "what was given up on data channels is told there"),
     ("_t3_expired", (), "what arrived is kept from going again there"),
 )
@@ -71,13 +79,23 @@ class _Spaced:
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def waits(self) -> bool:
+        """It will be run."""
+        return self._timer is not None
+
     def early(self, *, least_s: float = 0.0) -> bool:
         """Whether it is too soon, also by another measure; it is then run in time."""
-        loop = asyncio.get_running_loop()
-        wait = self._at + max(self.gap_s, least_s) - loop.time()
-        if wait > 0 and self._timer is None:
-            self._timer = loop.call_later(wait, self._late)
+        wait = self._at + max(self.gap_s, least_s) - asyncio.get_running_loop().time()
+        if wait > 0:
+            self.ask(wait)
         return wait > 0
+
+    def ask(self, wait_s: float) -> None:
+        """It is run so long from now, and never too soon, unless it was asked for before."""
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(max(wait_s, self._at + self.gap_s - loop.time()), self._late)
 
     def done(self) -> None:
         """It was run just now, and is not due any more."""
@@ -171,7 +189,10 @@ def _space_forwards(sctp: RTCSctpTransport) -> None:
 
 
 def _space_sacks(sctp: RTCSctpTransport) -> Callable[[float], None]:
+    """One that waits rides along with the next data, in front of it (RFC 9260 section 6.10): a packet less."""
     send: Callable[[], Awaitable[None]] = sctp._send_sack
+    send_chunk: Callable[[Chunk], Awaitable[None]] = sctp._send_chunk
+    rider: DataChunk | None = None
 
     async def again() -> None:
         if sctp._association_state == RTCSctpTransport.State.ESTABLISHED:
@@ -182,12 +203,42 @@ def _space_sacks(sctp: RTCSctpTransport) -> Callable[[float], None]:
 
     async def sent() -> None:
         sctp._sack_needed = False
-        if not spaced.early():
+        spaced.ask(RIDE_S)
+
+    async def sent_chunk(chunk: Chunk) -> None:
+        nonlocal rider
+        if isinstance(chunk, DataChunk) and spaced.waits and len(chunk.user_data) <= RIDES_WITH_BYTES:
             spaced.done()
+            rider = chunk
             await send()
+        elif isinstance(chunk, SackChunk) and rider is not None:
+            together, rider = _Together(chunk, rider), None
+            if together.fits:
+                await send_chunk(together)
+            else:
+                await send_chunk(chunk)
+                await send_chunk(together.last)
+        else:
+            await send_chunk(chunk)
 
     def space(gap_s: float) -> None:
         spaced.gap_s = gap_s
 
     sctp._send_sack = sent  # type: ignore[method-assign]
+    sctp._send_chunk = sent_chunk  # type: ignore[method-assign]
     return space
+
+
+class _Together(Chunk):
+    """Two chunks that share a packet."""
+
+    def __init__(self, first: Chunk, last: Chunk) -> None:
+        self.last = last
+        self._bytes = bytes(first) + bytes(last)
+
+    @property
+    def fits(self) -> bool:
+        return len(self._bytes) <= SCTP_MAX_PACKET_LENGTH - COMMON_HEADER_BYTES
+
+    def __bytes__(self) -> bytes:
+        return self._bytes

@@ -21,6 +21,7 @@ TELLING = frozenset({"progress", "marks", "switched"})
 1,200 bytes. The event stream has them all."""
 STUCK_BYTES = 1_048_576
 """With more waiting, the listener takes nothing any more; the event stream still holds what it missed."""
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class ControlChannel:
@@ -47,4 +48,4 @@ class ControlChannel:
             if waiting > BUSY_BYTES or (self.thin and now < self._next_replaceable):
                 return
             self._next_replaceable = now + THIN_GAP_S
-        self._channel.send(json.dumps(event, ensure_ascii=False, separators=(",", ":")))
+        self._channel.send(_ENCODE(event))

@@ -284,7 +284,9 @@ class Speaker:
         self._past.add(utterance.accepted)
 
     def _tell(self, name: str, utterance: Utterance, data: dict[str, Any]) -> None:
-        self._emit(name, utterance.id, {"position": self.live.position(utterance), **data})
+        if not (self.ahead.on and "position" in data):  # on the audio track asking for it is what lets go of the past
+            data = {"position": self.live.position(utterance), **data}
+        self._emit(name, utterance.id, data)
 
     def _woken(self) -> None:
         self.ahead.make_way()

@@ -67,6 +67,8 @@ class CarriedEncoder:
         self._setting = self._wanted = setting
         self._complexity = complexity
         self._opus: OpusEncoder | None = None
+        self._configured: Setting | None = None
+        """What it was told last."""
         self.restart(np.zeros(0, np.float32), utterance=0, position=0)
 
     def set(self, setting: Setting) -> None:
@@ -119,7 +121,7 @@ class CarriedEncoder:
         """Begins what is wanted, if that is possible here; False where a frame has to be made first."""
         old, new = self._setting, self._wanted
         band, asked = self._seam[2], new.format.rate
-        if old == new and band == asked:
+        if band == asked and (old is new or old == new):
             return False
         if asked < band:
             self._seam = self._position + old.frame - SEAM_TICKS, band, asked
@@ -148,6 +150,8 @@ class CarriedEncoder:
     def _encoder(self) -> OpusEncoder:
         """Configured as is wanted; a new one has heard what comes before."""
         setting = self._setting
+        if self._opus is not None and self._configured is setting:
+            return self._opus
         new = self._opus is None
         opus = self._opus or OpusEncoder()
         widest = _ORDER.index(_WIDEST[setting.format.rate])
@@ -159,6 +163,7 @@ class CarriedEncoder:
         if new:
             opus.encode(self._signal(self._position + REACH - PREFILL_TICKS, self._position + REACH))
             self._opus = opus
+        self._configured = setting
         return opus
 
     def _decimated(self, start: int, end: int) -> Samples:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from aiortc import RTCConfiguration, RTCPeerConnection
-from aiortc.rtcsctptransport import DataChunk, ForwardTsnChunk, SackChunk
+from aiortc.rtcsctptransport import DataChunk, ForwardTsnChunk, SackChunk, parse_packet
 
 from transport_webrtc import aiortc_private, aiortc_sctp
 from transport_webrtc.aiortc_sctp import FORWARD_GAP_S, SACK_GAP_S, WINDOW_BYTES
@@ -69,6 +69,18 @@ class Line:
     def gaps(self, kind):
         times = [at for at, which in self.chunks if which is kind]
         return [b - a for a, b in pairwise(times)]
+
+    def packets(self):
+        """The kinds of chunks in each packet of the server from now on."""
+        transport, packets = self.server.sctp.transport, []
+        send = transport._send_data
+
+        async def sent(data):
+            packets.append([type(chunk) for chunk in parse_packet(data)[3]])
+            await send(data)
+
+        transport._send_data = sent
+        return packets
 
     async def close(self):
         await self.server.close()
@@ -169,6 +181,20 @@ async def test_acknowledgements_are_rare(line) -> None:
     gaps = line.gaps(SackChunk)
     assert 4 <= len(gaps) <= 12
     assert min(gaps[-4:]) > SACK_GAP_S - 0.02
+    assert not line.client.sctp._sent_queue, "all of it was acknowledged in the end"
+
+
+@pytest.mark.parametrize(("size", "alone"), [(800, 2), (1140, 12)])
+async def test_they_ride_along_with_speech_where_they_fit_in(line, size, alone) -> None:
+    """In front of it, as a packet of their own costs as much to make as one of speech."""
+    packets = line.packets()
+    await asyncio.gather(line.talk(1.5, every_s=0.06, size=size), line.acknowledge(50, every_s=0.03))
+    await asyncio.sleep(0.3)
+    riding, walking = packets.count([SackChunk, DataChunk]), packets.count([SackChunk])
+    assert riding + walking >= 6
+    assert walking <= alone
+    assert (riding > 0) == (size == 800)
+    assert len(line.times()) == 25
     assert not line.client.sctp._sent_queue, "all of it was acknowledged in the end"
 
 

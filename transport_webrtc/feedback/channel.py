@@ -68,6 +68,8 @@ class FeedbackChannel:
             self._channel.send(ping)
 
     def _message(self, raw: str | bytes) -> None:
+        if isinstance(raw, bytes):
+            return  # an acknowledgement of the data track, of which there are many
         try:
             self._take(raw)
         except Exception:
@@ -76,7 +78,7 @@ class FeedbackChannel:
                 self._failed = True
                 log.exception("An answer on a feedback channel met a fault of the server.")
 
-    def _take(self, raw: str | bytes) -> None:
+    def _take(self, raw: str) -> None:
         reports = self._exchange.answer(self._clock(), raw, sent_rate=self._sent_rate())
         if reports is None:
             return

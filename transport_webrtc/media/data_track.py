@@ -60,6 +60,8 @@ class DataTrack:
         """It goes on from an earlier connection."""
         self._number: int | None = None
         """Of the stretch that is being encoded."""
+        self._lacks = True
+        """There was room for speech, and no speech."""
         self._timer: asyncio.TimerHandle | None = None
         self._client = ClientClock()
         if plan is not None:
@@ -82,8 +84,9 @@ class DataTrack:
         )
 
     def wake(self) -> None:
-        """There may be something to take."""
-        self._pump_at(self._clock())
+        """There may be something to take; where nothing was lacking, it is looked at when there is room for more."""
+        if self._lacks:
+            self._pump_at(self._clock())
 
     def acked(self, raw: bytes) -> None:
         """A binary message of the `feedback` channel. Raises ValueError with a sentence where it says nothing."""
@@ -174,6 +177,7 @@ class DataTrack:
         room = self.delivery.room(now)
         ticks = -(-room // AHEAD_STEP) * AHEAD_STEP
         taken = self._source(ticks, timed=self._client.known) if ticks else None
+        self._lacks = bool(ticks) and taken is None
         if taken is None:
             return False
         if taken.not_before is not None:

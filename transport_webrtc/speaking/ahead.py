@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+import numpy as np
+
 from adaptive.speech.voice import Samples
 from adaptive.ticks import to_seconds
 
@@ -16,6 +18,7 @@ from .utterance import PREFILL, Utterance
 SOON_S = 0.005
 """Timers wait at least so long: what is extrapolated may be a little behind what it was extrapolated for."""
 NUMBERS = 0x10000
+NOTHING: Samples = np.zeros(0, np.float32)
 
 Tell = Callable[[str, Utterance, dict[str, Any]], None]
 
@@ -142,12 +145,12 @@ class Ahead:
         ):
             return None
         pipeline, start = current.pipeline, current.pipeline.taken
-        before = pipeline.before(PREFILL)
+        stretch = self._stretches[-1] if self._stretches else None
+        fresh = stretch is None or stretch.utterance is not current or stretch.end != start
+        before = pipeline.before(PREFILL) if fresh else NOTHING
         samples = pipeline.take_ahead(ticks)
         if samples is None:
             return None
-        stretch = self._stretches[-1] if self._stretches else None
-        fresh = stretch is None or stretch.utterance is not current or stretch.end != start
         if stretch is None or fresh:
             self._number = (self._number + 1) % NUMBERS
             stretch = _Stretch(self._number, current, start, start)
@@ -161,7 +164,7 @@ class Ahead:
             samples=samples,
             number=stretch.number,
             position=start - stretch.start,
-            before=before if fresh else before[:0],
+            before=before,
             last=pipeline.done,
             not_before=not_before if not_before > now and timed else None,
             lead_s=current.profile.lead_s,

@@ -1,0 +1,89 @@
+"""The data track between speech and a channel that only counts."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from adaptive.delivery.wire import SpeechMessage, unpack
+from transport_webrtc.media.data_track import DataTrack
+from transport_webrtc.speaking.ahead import NOTHING, Taken
+
+
+class Channel:
+    """Takes everything and delivers nothing; counts how often it is looked at."""
+
+    readyState = "open"
+
+    def __init__(self):
+        self.sent = []
+        self.looks = 0
+
+    @property
+    def bufferedAmount(self):
+        self.looks += 1
+        return 0
+
+    def send(self, data):
+        self.sent.append(unpack(data))
+
+    def remove_all_listeners(self):
+        pass
+
+    @property
+    def speech(self):
+        return [message for message in self.sent if isinstance(message, SpeechMessage)]
+
+
+class Speech:
+    """One utterance, of which so many ticks are ready."""
+
+    def __init__(self, ready):
+        self.ready, self.taken = ready, 0
+
+    def __call__(self, ticks, *, timed):
+        ticks = min(ticks, self.ready - self.taken)
+        if ticks <= 0:
+            return None
+        start, self.taken = self.taken, self.taken + ticks
+        samples = np.zeros(ticks, np.float32)
+        return Taken(samples=samples, number=1, position=start, before=NOTHING, last=False, not_before=None, lead_s=6.0)
+
+
+@pytest.fixture
+async def make():
+    tracks = []
+
+    async def made(ready):
+        channel, speech = Channel(), Speech(ready)
+        track = DataTrack(channel, speech, clock=asyncio.get_running_loop().time, plan=None, on_ack=lambda: None)
+        tracks.append(track)
+        async with asyncio.timeout(5):
+            while not channel.speech and ready:  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+        return track, channel, speech
+
+    yield made
+    for track in tracks:
+        track.close()
+
+
+async def test_more_speech_wakes_nobody_while_there_is_no_room_for_it(make) -> None:
+    """A renderer says so several times a second, and each look costs as much as an acknowledgement."""
+    track, channel, _ = await make(48_000 * 60)
+    looks = channel.looks
+    for _ in range(20):
+        track.wake()
+        await asyncio.sleep(0.002)
+    assert channel.looks - looks < 20
+
+
+async def test_where_speech_was_lacking_it_leaves_as_soon_as_there_is_some(make) -> None:
+    track, channel, speech = await make(0)
+    await asyncio.sleep(0.05)
+    assert not channel.speech
+    speech.ready = 48_000
+    track.wake()
+    async with asyncio.timeout(0.5):  # without being woken it looks once a second
+        while not channel.speech:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
