@@ -97,8 +97,8 @@ class Line:
             speaker,
             clock=clock,
             matters=lambda: speaker.live.busy,
-            arrived_until=lambda before: self.facts.arrived_until(before) if self.facts is not None else None,
-            on_out=self._forget_sent,
+            told=lambda: self.facts,
+            forget_sent=self._forget_sent,
             name=name,
         )
         self._channels = Channels(inbox, events, self.carrying, after=after, clock=clock)

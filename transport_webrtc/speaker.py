@@ -148,13 +148,14 @@ class Speaker:
         self._turns.advance()
         self._wake_carrier()
 
-    def away(self, reason: str) -> None:
+    def away(self, reason: str, *, finish: bool = False) -> None:
         """Nobody hears it from now on: nothing is taken, what did not arrive will be, and all that is told of it is
-        `paused` with that reason. A player that was sent speech ahead plays on."""
+        `paused` with that reason. A player that was sent speech ahead plays on. `finish`: on the audio track
+        not before the end of a word."""
+        self.live.hold(finish=finish)
         if self._away:
             return
         self._away = True
-        self.live.hold()
         if (sounding := self.ahead.sounding) is not None and sounding.started:
             self._tell("paused", sounding, {"reason": reason})
 

@@ -164,10 +164,31 @@ class Fates:
             packet = self._packets.get(number)
             if packet is None:
                 return None
-            told = packet.arrived_s is not None or (not packet.covered and number < self._base)
-            if told and (before is None or packet.sent_at <= before):
+            if self._came(number, packet) and (before is None or packet.sent_at <= before):
                 return packet.sent_at
         return None
+
+    def missing(self, since: float) -> list[tuple[float, float]]:
+        """Of the packets that left after `since`, those that did not arrive where a later one did: for each run of them
+        when the one before it left and when its last one did, oldest first."""
+        runs: list[tuple[float, float]] = []
+        last: float | None = None
+        arrived = False
+        for number in range(self._newest, self._newest - KEEP, -1):
+            packet = self._packets.get(number)
+            there = packet is None or packet.sent_at <= since or self._came(number, packet)
+            if there and last is not None:
+                runs.append((since if packet is None else packet.sent_at, last))
+                last = None
+            if packet is None or packet.sent_at <= since:
+                break
+            arrived = arrived or there
+            if arrived and not there and last is None:
+                last = packet.sent_at
+        return runs[::-1]
+
+    def _came(self, number: int, packet: _Packet) -> bool:
+        return packet.arrived_s is not None or (not packet.covered and number < self._base)
 
     def sent(self, now: float, *, size: int, repeat: bool = False) -> int:
         """Numbers a packet of `size` bytes on the wire; `repeat` marks a retransmission. Returns its 16-bit number."""

@@ -42,6 +42,12 @@ class HeardClock:
         frame = self._newest(until)
         return self._reached if frame is None else frame[1] + frame[2]
 
+    def within(self, after: float, until: float) -> tuple[int, int] | None:
+        """From which tick to which the speech reaches that left after `after`, at `until` the latest; None where none
+        did."""
+        frames = [frame for frame in self._frames if after < frame[0] <= until]
+        return (frames[0][1], frames[-1][1] + frames[-1][2]) if frames else None
+
     def forget(self, until: float) -> None:
         """Frames that left before `until` are not asked for any more."""
         while len(self._frames) > 1 and self._frames[1][0] <= until:

@@ -131,6 +131,10 @@ class PathFacts:
         """Of the packets that left by then, when the newest left that arrived; None where nobody says."""
         return self.wide.fates.arrived_until(before)
 
+    def missing(self, since: float) -> list[tuple[float, float]]:
+        """Runs of packets that left after that and did not arrive, though later ones did; see `Fates.missing`."""
+        return self.wide.fates.missing(since)
+
     def rtt_s(self) -> float | None:
         """The newest round trip, where it is not too old."""
         extra = self._known(self._clock())

@@ -1,25 +1,31 @@
 """What the audio track takes, frame by frame as it sounds; what never arrived in an outage is taken again."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from adaptive.control.profiles import Keep
 from adaptive.speech.voice import Samples
-from adaptive.ticks import to_seconds, to_ticks
+from adaptive.ticks import to_ticks
 from adaptive.utterance.fade import padded
 
 from ..media.block import Block
 from .heard import HeardEvents
 from .run_in import RunIn
+from .skipping import Skipping
 from .turns import Turns
 from .utterance import Utterance
 
-SKIP_S = 0.2
-"""What is not to be said again goes by in steps of this while nobody hears it, so that the renderer keeps up."""
 OVER = "over"
 """The name under which the end of an utterance waits among what is told when it is heard."""
+
+LINGER_TICKS, FINISH_TICKS = to_ticks(0.25), to_ticks(0.8)
+"""Speech that is to be held goes on for so long, and then to the end of the word, if that takes no longer in all: many
+silences are over by then, and where nothing was lost there is nothing to mend."""
+LOST_TICKS = to_ticks(0.2)
+"""Less than this may be lost in one piece without anything being said again: a receiver makes it up."""
 
 DOUBT_S = 0.25
 """Without a sign of the listener for so long, nothing is told as heard that is not known to have arrived."""
@@ -54,15 +60,21 @@ class Live:
         """What left by then arrived; None where nobody says so."""
         self._watched = False
         self._sign_at = 0.0
+        self._finishing: tuple[Utterance, int] | None = None
+        """It is held when this tick of it was taken."""
         self._held_at: float | None = None
-        self._skipped_to = 0.0
-        self._timer: asyncio.TimerHandle | None = None
+        self._skipping = Skipping(turns, clock=clock)
 
     @property
     def busy(self) -> bool:
         """Something is on its way that an outage would cut off."""
         current = self._turns.current
         return self._on and (bool(self._over) or (current is not None and current.pipeline.begun))
+
+    @property
+    def held_at(self) -> float | None:
+        """Since when nothing is taken; None where it is, be it only to the end of a word."""
+        return self._held_at
 
     def switch(self, on: bool) -> None:
         """Speech is taken here from now on, or is not."""
@@ -80,20 +92,12 @@ class Live:
             self._run_in.resting = True
             return None
         now, start = self._clock(), current.pipeline.taken
+        if self._finishing is not None:
+            return self._finish(current, ticks, now)
         samples = None if self._run_in.resting else current.pipeline.take(ticks, now)
         if samples is None:
             return self._run_in.block(ticks, now, utterance=current.id, start=start, paused=current.pipeline.paused)
-        self._run_in.sounded(now)
-        if current.pipeline.taken > start:
-            if not current.started:
-                current.started = True
-                self._tell("started", current, {"voice": current.voice})
-            if current.cut_into:
-                current.cut_into = False
-                self._tell("resumed", current, {"reason": "urgent"})
-            self._events.left(current, start, now, delay_s=self.delay_s)
-        self._turns.advance()
-        return Block(samples, current.id, start)
+        return self._taken(current, samples, start, now)
 
     def over(self, utterance: Utterance) -> None:
         """Every sample of it left: it is over when the last one is heard."""
@@ -135,12 +139,40 @@ class Live:
             utterance.cut_into = True
             self._tell("paused", utterance, {"reason": "urgent"})
 
-    def hold(self) -> None:
+    def hold(self, *, finish: bool = False) -> None:
         """Nobody hears it from now on: nothing is taken, and what is not known to have arrived is to be taken again
-        where that is wanted."""
-        if self._held_at is not None:
+        where that is wanted. `finish`: not before the end of a word, so that nothing has to be repeated if it was only
+        late."""
+        if self._held_at is not None or (finish and self._finishing is not None):
             return
-        self._held_at = self._skipped_to = self._clock()
+        current = self._turns.current
+        if finish and self._on and current is not None and current.pipeline.begun and current.keep is not Keep.SKIP:
+            start = current.pipeline.taken
+            self._finishing = current, min(current.text.word_end(start + LINGER_TICKS), start + FINISH_TICKS)
+        else:
+            self._hold()
+
+    def lost(self, after: float, until: float) -> bool:
+        """What left after `after` (monotonic seconds), at `until` the latest, never arrived, though later speech did:
+        where a word cannot be made out it goes on from there, as after an outage. Whether it does."""
+        if not self._on or self._held_at is not None:
+            return False
+        current = self._turns.current
+        for utterance in [*self._over, *([current] if current is not None else [])]:
+            span = utterance.clock.within(after, until)
+            if span is None or span[1] - span[0] < LOST_TICKS or utterance.keep is Keep.SKIP:
+                continue
+            if utterance.text.misses(*span, most=LOST_TICKS):
+                self._until = after
+                self._hold()
+                self.go_on()
+                return True
+        return False
+
+    def _hold(self) -> None:
+        self._finishing = None
+        self._held_at = self._clock()
+        self._skipping.begin()
         self._turns.held = True
         if not self._on:
             return
@@ -160,26 +192,57 @@ class Live:
         self._over = [utterance for utterance in self._over if utterance not in again]
         if again:
             self._turns.put_back(again)
-        self._skip()
+        self._skipping.step()
 
     def go_on(self) -> None:
         """It is heard again. What is known by now to have arrived is not said again."""
+        self._finishing = None
         if self._held_at is None:
             return
         if self._on:
-            self._skip()
+            self._skipping.step()
             self._settle()
-        self._stop_skipping()
+        self._skipping.stop()
         self._held_at, self._turns.held = None, False
         self._turns.advance()
 
     def close(self) -> None:
         """Tells nothing any more."""
-        self._on, self._tail = False, None
+        self._on, self._tail, self._finishing = False, None, None
         self._over.clear()
         self._late.clear()
         self._events.close()
-        self._stop_skipping()
+        self._skipping.stop()
+
+    def _taken(self, current: Utterance, samples: Samples, start: int, now: float) -> Block:
+        self._run_in.sounded(now)
+        if current.pipeline.taken > start:
+            if not current.started:
+                current.started = True
+                self._tell("started", current, {"voice": current.voice})
+            if current.cut_into:
+                current.cut_into = False
+                self._tell("resumed", current, {"reason": "urgent"})
+            self._events.left(current, start, now, delay_s=self.delay_s)
+        self._turns.advance()
+        return Block(samples, current.id, start)
+
+    def _finish(self, current: Utterance, ticks: int, now: float) -> Block | None:
+        """The rest of the word after which speech is held, in frames; the last one is filled up with silence."""
+        assert self._finishing is not None
+        utterance, end = self._finishing
+        start = current.pipeline.taken
+        left = end - start if current is utterance else 0
+        samples = current.pipeline.take(min(ticks, left), now) if left > 0 else None
+        if samples is None:
+            self._hold()
+            return self.take(ticks)
+        if left <= ticks:
+            samples = padded(np.concatenate((samples, current.pipeline.fall()))[:ticks], ticks)
+        block = self._taken(current, samples, start, now)
+        if left <= ticks:
+            self._hold()
+        return block
 
     def _fade(self, id: str, start: int, tail: Samples, *, speech: bool = True) -> None:
         if len(tail) and self._on:
@@ -220,22 +283,3 @@ class Live:
                 taken_up = utterance.text.taken_up(utterance.keep, heard)
                 utterance.pipeline.skip(max(taken_up - utterance.pipeline.taken, 0))
             utterance.clock.restart(heard)
-
-    def _skip(self) -> None:
-        """Lets what is not to be said again go by."""
-        self._stop_skipping()
-        current, now = self._turns.current, self._clock()
-        if current is None or current.keep is not Keep.SKIP or not current.pipeline.begun or current.pipeline.paused:
-            return
-        wanted = to_ticks(now - self._skipped_to)
-        skipped = current.pipeline.skip(wanted)
-        self._skipped_to += to_seconds(skipped)
-        for _ in current.marks.until(current.pipeline.taken):
-            pass  # nobody hears them
-        self._turns.advance()
-        self._timer = asyncio.get_running_loop().call_later(SKIP_S, self._skip)
-
-    def _stop_skipping(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None

@@ -184,3 +184,22 @@ def test_what_arrived_of_what_left_by_a_time() -> None:
     assert fates.arrived_until() == times[8]
     assert fates.arrived_until(times[7]) == times[5], "the feedback on 3 to 5 was lost, the packets were not"
     assert fates.arrived_until(-1.0) is None
+
+
+def test_what_did_not_arrive_where_later_packets_did() -> None:
+    fates = Fates()
+    assert fates.missing(0.0) == []
+    times = send(fates, 20)
+    came = [t + 0.05 for t in times]
+    fates.feedback(0.2, feedback(0, [*came[:3], None, came[4], None, None, None, came[8], None, None], number=0))
+    assert fates.missing(-1.0) == [(times[2], times[3]), (times[4], times[7])], "what was sent last may still come"
+    assert fates.missing(times[4]) == [(times[4], times[7])]
+    assert fates.missing(times[5]) == [(times[5], times[7])]
+    assert fates.missing(times[8]) == []
+    fates.feedback(0.4, feedback(13, came[13:16], number=2))
+    assert fates.missing(times[8]) == [(times[8], times[10])], (
+        "the feedback on 11 and 12 was lost, the packets were not"
+    )
+    fates.sent_again(0.45, 6, size=100)
+    fates.feedback(0.5, feedback(6, [0.5], number=3))
+    assert fates.missing(times[4]) == [(times[4], times[5]), (times[6], times[7]), (times[8], times[10])]

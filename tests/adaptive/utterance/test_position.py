@@ -68,3 +68,12 @@ def test_what_left_by_a_time_arrived_and_what_is_restarted_counts_anew():
     assert clock.arrived(1.0) == clock.position(1.0, 0.0) == 6 * 960
     clock.left(2.0, 4_800, 960)
     assert clock.position(2.01, 0.0) == 4_800 + 480
+
+
+def test_which_speech_left_in_a_stretch_of_time():
+    clock = HeardClock()
+    for frame in range(5):
+        clock.left(10.0 + 0.02 * frame, 960 * frame, 960)
+    assert clock.within(10.0, 10.05) == (960, 2_880)
+    assert clock.within(9.0, 10.0) == (0, 960)
+    assert clock.within(10.08, 20.0) is None

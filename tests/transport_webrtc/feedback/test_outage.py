@@ -58,6 +58,52 @@ def test_nothing_is_declared_before_it_is_known_how_regular_signs_are():
     assert outage.watched
 
 
+def silent(outage, last, seconds):
+    """Asks for so long, then a sign comes; whether an outage was declared, whether that sign ended what was one or
+    would have been, and when it came."""
+    alarm = declared(outage, last, last + seconds)
+    return alarm is not None, outage.sign(last + seconds), last + seconds
+
+
+def test_a_path_that_held_packets_back_and_lost_none_is_given_longer():
+    outage, last = regular(0.1)
+    assert silent(outage, last, 0.3)[:2] == (False, False)
+    alarm, stalled, last = silent(outage, last + 0.3, 0.8)
+    assert alarm
+    assert stalled
+    outage.kept(last)
+    assert outage.limit_s == pytest.approx(4.0)
+    alarm, stalled, last = silent(outage, last, 3.0)
+    assert not alarm
+    assert stalled, "worth a look all the same"
+    assert outage.watched
+    assert outage.limit_s == pytest.approx(4.0), "a silence that was sat out is no habit"
+    assert declared(outage, last, last + 9.0) == pytest.approx(last + 4.0, abs=0.101)
+    outage.sign(last + 9.0)
+    outage.cut()
+    assert outage.limit_s == 0.5
+
+
+def test_that_is_forgotten_after_a_while():
+    outage, last = regular(0.1)
+    outage.kept(last)
+    for _ in range(310):
+        last += 0.1
+        outage.ask(last)
+        outage.sign(last)
+    assert outage.limit_s == 0.5
+
+
+def test_what_may_have_to_wait_is_known_before_it_is_an_outage():
+    outage, last = regular(0.1)
+    assert declared(outage, last, last + 0.35) is None
+    assert not outage.stalled
+    outage.ask(last + 0.45)
+    assert outage.stalled
+    outage.sign(last + 0.46)
+    assert not outage.stalled
+
+
 def test_a_process_that_was_held_up_first_takes_in_what_waits():
     outage, last = regular(0.1)
     for held_up in (last + 0.8, last + 1.6, last + 2.4):
