@@ -32,7 +32,7 @@ class Road:
 
     def __init__(self, loop, renderer, *steps, protection=None):
         self.loop, self.began = loop, loop.time()
-        self.told = []
+        self.told: list = []
         """(at, name, data)."""
         self.speaker = Speaker(
             renderer=renderer,
@@ -43,7 +43,9 @@ class Road:
         )
         self.speaker.heard(0.15)
         self.speaker.connected()
-        self.ways = BothWays(Scenario(name="road", says="", steps=steps), seed=1, lead_s=LEAD_S, start=self.began)
+        self.ways: BothWays = BothWays(
+            Scenario(name="road", says="", steps=steps), seed=1, lead_s=LEAD_S, start=self.began
+        )
         self.fates, self.far = Fates(), Listening()
         self.plan = Plan(rung=RUNG, tier="full", reason=Reason.FORCED, protection=protection or Protection())
         self.watching = Watching(
