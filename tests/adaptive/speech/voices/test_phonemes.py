@@ -1,4 +1,5 @@
 import logging
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -88,3 +89,18 @@ def test_a_word_that_breaks_the_reader_is_left_out_and_said_so(caplog, monkeypat
         words = reader.read("say xyzzy now")
     assert [(word.text, bool(word.phonemes)) for word in words] == [("say", True), ("xyzzy", False), ("now", True)]
     assert "cannot read 'xyzzy' (no such room)" in caplog.text
+
+
+@pytest.mark.parametrize("piece", ["a-", "-1", "/", "A-", "Ab", "one-"])
+def test_a_run_without_an_end_takes_no_time(reader: EnglishReader, piece: str) -> None:
+    """hibari alone takes 4 to 11 s, in which nobody else is rendered for."""
+    written = (piece * 200)[:200]
+    began = time.process_time()
+    words = reader.read(written)
+    assert time.process_time() - began < 1.0
+    assert [word.text for word in words] == ([] if piece == "/" else [written])
+
+
+def test_a_long_word_stays_one(reader: EnglishReader) -> None:
+    (word,) = reader.read("Pneumonoultramicroscopicsilicovolcanoconiosis")
+    assert " " not in word.phonemes
