@@ -1,5 +1,6 @@
 """Whether a voice can read anything of a text."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -48,3 +49,16 @@ def test_what_it_cannot_read_is_said_with_its_languages(text: str, letters: str)
 )
 def test_other_languages(languages: tuple[str, ...], text: str, reads: bool) -> None:
     assert (unreadable(text, replace(INFO, languages=languages)) is None) is reads
+
+
+@pytest.mark.parametrize("piece", ["<!--", "<p a=", "[a](", "&#", "</", "<b "])
+def test_markup_without_an_end_takes_no_time(piece: str) -> None:
+    """It is looked at in the process that sends."""
+    began = time.process_time()
+    assert unreadable(piece * (20_000 // len(piece)), INFO) is None
+    assert time.process_time() - began < 0.4
+
+
+def test_a_comment_says_nothing() -> None:
+    assert unreadable("<!-- Привет\n -->你好<!---->", INFO) is not None
+    assert unreadable("<!-- Hello -->你好", INFO) is not None
