@@ -69,7 +69,7 @@ def sounding_s(samples: np.ndarray) -> float:
 LONG = [pytest.param("data", 60, marks=pytest.mark.long), pytest.param("audio", 15, marks=pytest.mark.long)]
 
 
-@pytest.mark.parametrize(("carrier", "count"), [("data", 9), *LONG])
+@pytest.mark.parametrize(("carrier", "count"), [("data", 7), *LONG])
 async def test_it_plays_on_and_goes_on_where_it_was_heard(serve: Serve, hasty: None, carrier: str, count: int) -> None:
     """Of sixty words a part is sent after the outage only."""
     server = await serve(lab=True)

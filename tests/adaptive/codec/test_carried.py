@@ -1,16 +1,18 @@
 """Frames of any format: every tick once, every sample in its place, and no seam where the format changes."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from adaptive.codec.carried import CarriedEncoder, Setting
+from adaptive.codec.carried import SEAM_TICKS, CarriedEncoder, Setting
 from adaptive.codec.opus import OpusDecoder
-from adaptive.codec.pcm import from_pcm16, from_ulaw
+from adaptive.codec.pcm import REACH, band_limited, from_pcm16, from_ulaw
 from adaptive.codec.toc import describe
 from adaptive.control.plan import Bandwidth, Codec, Format
 from adaptive.delivery.frames import Frame
+from quality.seam_judge import FAIL, LIMIT, judge_seam
 
 PCM16_48 = Setting(format=Format(codec=Codec.PCM16, rate=48_000))
 PCM16_16 = Setting(format=Format(codec=Codec.PCM16, rate=16_000))
@@ -126,6 +128,42 @@ def test_a_widening_band_fades_in() -> None:
     assert level[20_000:28_000].max() < 0.01
     assert level[100:10_000].min() > 0.3
     assert changes[1:-1].max() < 0.08
+
+
+def worst_seam(monkeypatch: pytest.MonkeyPatch, ways: Sequence[Setting]) -> float:
+    """The largest r of the changes from each to the next, on what goes into the codecs."""
+    rng = np.random.default_rng(4)
+    said = (voice(96_000) + 0.02 * rng.standard_normal(96_000)).astype(np.float32)
+    entered: list[np.ndarray] = []
+    frame = CarriedEncoder._frame
+
+    def framed(encoder: CarriedEncoder, ticks: int, *, last: bool) -> Frame:
+        entered.append(encoder._signal(encoder._position, encoder._position + ticks))
+        return frame(encoder, ticks, last=last)
+
+    monkeypatch.setattr(CarriedEncoder, "_frame", framed)
+    frames = carry(said, [(n * 16_000, setting) for n, setting in enumerate(ways)])
+    came, worst = np.concatenate(entered), 0.0
+    for old, new in pairwise(frames):
+        if old.format == new.format:
+            continue
+        before, after = (band_limited(np.pad(said, REACH), one.format.rate).astype(np.float32) for one in (old, new))
+        at = new.position - SEAM_TICKS if new.format.rate < old.format.rate else new.position
+        seam = judge_seam(came[:96_000], before, after, at=at, fade=SEAM_TICKS)
+        worst = max(worst, seam.r)
+    return worst
+
+
+WAY = [Setting(format=Format(codec=Codec.PCM16, rate=24_000)), ULAW_8, OPUS, PCM16_16, OPUS, ULAW_8]
+
+
+def test_no_change_of_format_is_a_seam_before_the_codec(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert worst_seam(monkeypatch, WAY) <= LIMIT
+
+
+def test_a_change_that_is_not_faded_would_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adaptive.codec.carried.crossfade", lambda old, new: np.roll(new, 20))
+    assert worst_seam(monkeypatch, WAY) > FAIL
 
 
 def test_a_change_taken_back_gives_the_band_back() -> None:

@@ -1,5 +1,6 @@
 """A far end that takes what a browser takes, at a listener steered by a test, on real sockets in the lab's network."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -12,11 +13,15 @@ from adaptive.codec.redundancy import unpack
 from adaptive.control.plan import Bandwidth, Carrier, Plan, Protection, Reason, Rung
 from adaptive.control.profiles import Profile
 from adaptive.control.reports import NetworkReport
+from adaptive.delivery import Flush, SpeechMessage
+from adaptive.delivery.wire import unpack as unpack_ahead
 from transport_webrtc import aiortc_private
 from transport_webrtc.bench.far_end import FarEnd, for_far_end, offer_more
 from transport_webrtc.listener import Listener
 from transport_webrtc.media.block import Block
 
+DATA_CHUNK = 0
+"""RFC 9260 section 3.3.1."""
 RUNG = Rung(bitrate=24_000, bandwidth=Bandwidth.FB, frame_ms=20)
 
 
@@ -158,6 +163,45 @@ def timestamp_of(packet: bytes) -> int:
 
 def payload_of(packet: bytes) -> bytes:
     return packet[16 + 4 * int.from_bytes(packet[14:16], "big") :] if packet[0] & 0x10 else packet[12:]
+
+
+class LeftAhead:
+    """What left for one listener on its data track: messages, by what they hold, and the datagrams that they were."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.messages: list[tuple[float, SpeechMessage | Flush]] = []
+        """(when, message), whole and before encryption."""
+        self.sizes: list[int] = []
+        """Of the datagrams that hold them, headers included."""
+        self._ours = False
+        transport = listener.line._peer.pc.sctp.transport
+        send, clock = transport._send_data, asyncio.get_running_loop().time
+
+        async def sent(data: bytes) -> None:
+            chunk = data[12 : 12 + int.from_bytes(data[14:16], "big")]  # without the padding
+            message = _ahead(chunk[16:]) if chunk[0] == DATA_CHUNK else None
+            if message is not None:
+                self.messages.append((clock(), message))
+            self._ours = message is not None
+            await send(data)
+            self._ours = False
+
+        transport._send_data = sent
+        if listener.network is not None:
+            listener.network.watch(lambda datagram, _: self.sizes.append(len(datagram) + 28) if self._ours else None)
+
+
+def _ahead(data: bytes) -> SpeechMessage | Flush | None:
+    try:
+        return unpack_ahead(data)
+    except ValueError:
+        return None
+
+
+@pytest.fixture
+def ahead() -> type[LeftAhead]:
+    """Watches what leaves on the data track."""
+    return LeftAhead
 
 
 @pytest.fixture
