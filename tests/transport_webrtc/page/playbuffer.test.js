@@ -223,3 +223,37 @@ test("an hour of speech, kept two seconds ahead of what is told, neither fills u
   assert.equal(starved, 0);
   assert.ok(given - sounded <= 96000 + 4800);
 });
+
+for (const ppm of [300, -100]) {
+  test(`a day's drift of ${ppm} ppm in ten minutes neither fills nor empties the buffer, and changes no sample`, () => {
+    const player = new Player();
+    const latency = 2400;
+    const seconds = 600;
+    const rate = 1 + (ppm * 1e-6 * 86400) / seconds;
+    const out = new Float32Array(9600);
+    const samples = ramp(4800);
+    const levels = [];
+    let given = 0;
+    let rendered = 0;
+    for (let step = 1; step <= seconds * 10; step++) {
+      // The sender follows what it was told 100 ms ago, and knows no clock but its own.
+      const told = player.status(latency).sounded;
+      for (; given - told < 96000; given += 4800) {
+        player.buffer.add({utterance: 1, position: given, samples, end: false});
+      }
+      const due = Math.round(step * 4800 * rate);
+      const now = out.subarray(0, due - rendered);
+      player.buffer.render(now, player.frame);
+      player.frame += now.length;
+      assert.equal(now[0], samples[rendered % 4800]);
+      assert.equal(now.at(-1), samples[(due - 1) % 4800]);
+      rendered = due;
+      levels.push(given - player.status(latency).sounded);
+    }
+    const {starved, concealed, played} = player.status(latency);
+    assert.equal(starved + concealed, 0);
+    assert.equal(played.position, rendered - latency);
+    assert.ok(Math.max(...levels) < 96000 + 2 * 4800, `${Math.max(...levels)} ticks`);
+    assert.ok(Math.min(...levels.slice(1)) > 96000 - 3 * 4800, `${Math.min(...levels.slice(1))} ticks`);
+  });
+}

@@ -20,9 +20,10 @@ PAUSE_S = 0.25
 
 @dataclass
 class Cut:
-    """One interrupt: when it was asked for, left, arrived, and when the old speech fell silent."""
+    """One interrupt: when it was asked for, reached the server, left, arrived, and when the old speech fell silent."""
 
     asked: float
+    taken: float
     left: float
     arrived: float
     silent: float
@@ -55,12 +56,14 @@ async def interrupt(server: Any, client: Client, ahead: Any, seed: int, each: in
     dice, player = random.Random(seed), client.ear.player
     listener = server.listeners.get(client._resource.below("").rsplit("/", 1)[1])
     wire, epochs, cuts = ahead(listener), watched(client), []
+    taken, do = [], listener._inbox._on_message
+    listener._inbox._on_message = lambda message: (taken.append(client.ear.now), do(message))
     await client.say(LONG, id="0")
     for number in range(1, each + 1):
         spoken = player.spoken_s
         await server.until(lambda spoken=spoken: player.spoken_s > spoken and player.buffered_s > 1)
         await asyncio.sleep(dice.uniform(0.0, 0.4))
-        before, asked = len(wire.messages), client.ear.now
+        before, seen, asked = len(wire.messages), len(taken), client.ear.now
         if dice.random() < 0.5:
             await client.interrupt(LONG, id=str(number), at=PAUSE_S)
         else:
@@ -69,7 +72,7 @@ async def interrupt(server: Any, client: Client, ahead: Any, seed: int, each: in
         await asyncio.sleep(PAUSE_S)
         arrived, epoch = epochs[-1]
         left = next(at for at, message in wire.messages[before:] if message.epoch == epoch)
-        cuts.append(Cut(asked, left, arrived, arrived + silent_after(client.ear.heard(arrived))))
+        cuts.append(Cut(asked, taken[seen], left, arrived, arrived + silent_after(client.ear.heard(arrived))))
     after = [message.epoch for _, message in wire.messages]
     assert after == sorted(after), "nothing of an older epoch leaves"
     assert player.stale == 0
@@ -85,7 +88,9 @@ async def test_speech_sent_ahead_is_cut_off_where_it_is(serve: Any, ahead: Any, 
             cuts += await interrupt(server, client, ahead, seed, each)
     assert len(cuts) == clients * each
     for name, spans in {
-        "from asking to leaving": [cut.left - cut.asked for cut in cuts],
+        "from asking to the server": [cut.taken - cut.asked for cut in cuts],
+        "from there to leaving": [cut.left - cut.taken for cut in cuts],
+        "from leaving to arrival": [cut.arrived - cut.left for cut in cuts],
         "from arrival to silence": [cut.silent - cut.arrived for cut in cuts],
         "from asking to silence": [cut.silent - cut.asked for cut in cuts],
     }.items():
