@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from adaptive.ticks import to_seconds
 
-from .bundling import MESSAGE_COST, bundle_ticks, together
+from .bundling import MESSAGE_COST, PLENTY_FROM, bundle_ticks, together
 from .pacing import Pacing
 from .repair import MANY, MOST, START_TICKS, chances, copies_for
 from .stock import Stock
@@ -12,7 +12,8 @@ from .transmissions import Kept, Transmissions
 from .wire import HEADER_BYTES, LENGTH_BYTES, Flush, SpeechMessage
 
 FULL_S = 0.05
-"""A message that is not full waits so long for more, where the listener is ahead or the path is full anyway."""
+"""A message that is not full waits so long for more, where the listener is ahead or the path is full anyway; and for as
+long as the listener has plenty."""
 COPY_BYTES = 1000
 """On their way beyond the window: copies of the first 140 ms of speech."""
 
@@ -65,7 +66,7 @@ class Sending:
             if repair.lost(self.stock.playhead.past):
                 times.append(free_at)
             elif self.stock.unsent:
-                times.append(free_at if self.waits_since is None else max(free_at, self.waits_since + FULL_S))
+                times.append(max(free_at, self._waits_until(now)) if self._waiting(now) else free_at)
         return times
 
     def _probe(self, now: float) -> bytes | None:
@@ -105,7 +106,7 @@ class Sending:
         count, whole = stock.bundle(self.bundle(now))
         if not whole and (ahead > START_TICKS or self.pacing.congested):
             self.waits_since = now if self.waits_since is None else self.waits_since
-            if now < self.waits_since + FULL_S:
+            if now < self._waits_until(now):
                 return None
         self.waits_since = None
         near = ahead < START_TICKS or (
@@ -113,6 +114,16 @@ class Sending:
         )
         copies = copies_for(self.sent.loss) if near and not self.pacing.congested else 0
         return self._message(now, stock.take(count), copies=copies)
+
+    def _waiting(self, now: float) -> bool:
+        """More is waited for, or will be when it is looked at."""
+        few = self.stock.unsent_ticks < self.bundle(now) and not self.stock.unsent[-1].frame.last
+        return self.waits_since is not None or (few and self.stock.sent_ahead(now) > PLENTY_FROM)
+
+    def _waits_until(self, now: float) -> float:
+        """When a message leaves that is not full."""
+        spare = self.stock.sent_ahead(now) - PLENTY_FROM
+        return max((self.waits_since or now) + FULL_S, now + to_seconds(spare) if spare > 0 else 0.0)
 
     def _message(self, now: float, frames: Sequence[Kept], *, copies: int = 0, share: float = 1.0) -> bytes:
         """Sends frames that `together` allows; `share` of the cost counts for the pace."""

@@ -13,6 +13,7 @@ from adaptive.delivery import Ack, PlayerState
 from adaptive.delivery.wire import SpeechMessage, unpack
 from adaptive.ticks import TICK_RATE
 
+from .. import aiortc_sctp
 from ..aiortc_private import gather_on_loopback
 from ..datagram_filter import LabNetwork
 from .far_end import FarEnd, for_far_end, offer_more
@@ -108,6 +109,7 @@ class Ahead(Reporting):
     async def take(self, answer: str) -> None:
         """Connects over a path that loses some packets."""
         await super().take(answer)
+        aiortc_sctp.keep_out_of_the_way(self._connection.sctp)  # or each packet were answered at once, as nobody does
         self._again(PLAYING_S)
 
     async def close(self) -> None:
