@@ -20,6 +20,9 @@ AHEAD_RUNGS: tuple[Rung, ...] = (
 """From low to high. Frames are short, since many share a message; at the two lowest longer ones save a third."""
 CAUTIOUS = AHEAD_RUNGS[2]
 """While no answer comes."""
+STANDING = AHEAD_RUNGS[1]
+"""While nothing arrives and there is hardly a lead: when the path moves again, what passes first has to last until it
+stands still the next time, and silence is worse than a narrow band."""
 
 MESSAGE_BYTES = 109
 """Beyond the frames: IP and UDP 28, DTLS 37, SCTP 28 (measured), the message's own header 16."""
@@ -44,6 +47,8 @@ SURELY = 0.85
 """Of what is affordable a higher rung may take, so that it does not fall again at once."""
 CALM_S = 1.0
 """Between any change and a rise."""
+STEADY_S = 3.0
+"""Between a path that stood still and a rise: it may do so again."""
 BETTER_S = 4.0
 """Between two rises."""
 
@@ -81,6 +86,11 @@ class AheadRung:
         """Since when an answer is due."""
         self._full_until = float("-inf")
         self._cautious = False
+        self._stood_at = float("-inf")
+        self._before_standing: Rung | None = None
+        """What was taken back because nothing arrived; None where nothing was."""
+        self._moves = False
+        """Something arrived since, and had not waited."""
         self._changed_at = self._rose_at = float("-inf")
 
     def on_network(self, report: NetworkReport) -> None:
@@ -88,9 +98,16 @@ class AheadRung:
         if report.rtt_s is not None or report.packets:
             self._asked_at = report.at
         self._delivered = report.received_rate if report.received_rate is not None else self._delivered
-        self._capacity = report.capacity
-        if (report.queue_delay_s or 0.0) > QUEUE_S:
+        self._capacity = report.capacity if report.capacity is not None else self._capacity
+        queued = (report.queue_delay_s or 0.0) > QUEUE_S
+        if queued or report.standing_s is not None:
             self._full_until = report.at + FULL_FOR_S
+        if report.standing_s is not None:
+            self._cautious, self._moves, self._stood_at = True, False, report.at
+        elif queued:
+            self._before_standing = None
+        elif report.packets:
+            self._moves = True
 
     def on_heard(self, report: HeardReport) -> None:
         """`buffered_s` is the lead."""
@@ -111,6 +128,7 @@ class AheadRung:
         self.silent()
         if self._capacity is None:
             return None
+        self._before_standing = None
         narrow = self._capacity < NARROW_PATH
         limit = self._capacity * START_SHARE if narrow else float("inf")
         self._delivered, self._cautious = self._capacity if narrow else None, False
@@ -124,26 +142,41 @@ class AheadRung:
 
     def decide(self, now: float) -> Reason | None:
         """Moves `rung`; returns why, or None where it stays. To be asked while something is being sent."""
+        self._capacity = None
         if self._asked_at is None:
             self._asked_at = now
+        if self._before_standing is not None and self._moves:
+            return self._go_on(now)
         if now - self._asked_at > UNANSWERED_S:
             self._cautious = True
         lead_s, full = self.lead_s(now), now < self._full_until
         if lead_s >= SAFE_LEAD_S:
             self._cautious = False
-        wanted = self._wanted(full, lead_s)
+        standing = self._cautious and full and self._delivered is None
+        wanted = min(self.rung, STANDING, key=_bitrate) if standing else self._wanted(full, lead_s)
         if wanted.bitrate < self.rung.bitrate and (full or self._cautious):
+            self._before_standing = self.rung if standing else None
             self.rung, self._changed_at = wanted, now
             return Reason.CONGESTED if full else Reason.STALE
         calm = now - self._changed_at >= CALM_S and now - self._rose_at >= BETTER_S
+        calm = calm and now - self._stood_at >= STEADY_S
         if wanted.bitrate > self.rung.bitrate and calm and not self._cautious:
             self.rung, self._changed_at, self._rose_at = wanted, now, now
             return Reason.RECOVERED
         return None
 
+    def _go_on(self, now: float) -> Reason | None:
+        """What stood still, or was lost, left no queue: nothing speaks against the rung of before."""
+        before, self._before_standing = self._before_standing, None
+        self._cautious, self._full_until = False, float("-inf")
+        if before is None or before.bitrate <= self.rung.bitrate:
+            return None
+        self.rung, self._changed_at = before, now
+        return Reason.RECOVERED
+
     def _wanted(self, full: bool, lead_s: float) -> Rung:
         """The highest that is affordable, where the path is `full` or was; else what arrives is only what was sent."""
-        top = min(self._top, CAUTIOUS, key=lambda rung: rung.bitrate) if self._cautious else self._top
+        top = min(self._top, CAUTIOUS, key=_bitrate) if self._cautious else self._top
         if self._delivered is None or (self._cautious and not full):
             return top if self._cautious else self.rung
         limit = affordable(self._delivered, lead_s)
@@ -154,3 +187,7 @@ class AheadRung:
             and ahead_rate(rung) <= limit * (1.0 if rung.bitrate <= self.rung.bitrate else SURELY)
         ]
         return fitting[-1] if fitting else AHEAD_RUNGS[0]
+
+
+def _bitrate(rung: Rung) -> int:
+    return rung.bitrate

@@ -53,6 +53,8 @@ class NetworkReport:
     """What was sent in the same interval, counted the same way."""
     capacity: float | None = None
     """What the path carries, bit/s on the wire, found while nothing was said; `NARROW_PATH` where that or more."""
+    standing_s: float | None = None
+    """How long an answer to what is on its way is overdue; None where none is."""
     arrivals: tuple[Arrival, ...] | None = None
     """The packets newly known to have arrived, in sending order, retransmissions left out (TWCC only)."""
 

@@ -124,3 +124,62 @@ def test_what_was_reported_before_speech_is_no_answer_that_is_missing() -> None:
     rungs.prepare(1.9)
     assert rungs.decide(2.0) is None
     assert rungs.decide(2.5) is Reason.STALE
+
+
+def stands(rungs: AheadRung, at: float) -> Reason | None:
+    rungs.on_network(NetworkReport(at=at, source=Source.FEEDBACK, standing_s=0.1))
+    return rungs.decide(at)
+
+
+def answered(rungs: AheadRung, at: float, *, queue: float) -> Reason | None:
+    rungs.on_network(
+        NetworkReport(
+            at=at, source=Source.FEEDBACK, rtt_s=0.1, packets=3, loss=0.0, queue_delay_s=queue, received_rate=90_000
+        )
+    )
+    return rungs.decide(at)
+
+
+def test_where_nothing_arrives_at_the_first_word_little_is_sent_at_once() -> None:
+    rungs = AheadRung()
+    prepared(rungs, 64)
+    assert rungs.decide(2.0) is None
+    assert stands(rungs, 2.2) is Reason.CONGESTED
+    assert rungs.rung.bitrate == 8_000
+
+
+def test_what_was_only_lost_changes_nothing_for_long() -> None:
+    rungs = AheadRung()
+    prepared(rungs, 64)
+    stands(rungs, 2.2)
+    assert answered(rungs, 2.3, queue=0.02) is Reason.RECOVERED
+    assert rungs.rung.bitrate == 32_000
+
+
+def test_a_path_that_stood_still_may_do_so_again() -> None:
+    rungs = AheadRung()
+    prepared(rungs, 64)
+    stands(rungs, 2.2)
+    assert answered(rungs, 2.5, queue=0.4) is None
+    rungs.on_heard(HeardReport(at=2.5, buffered_s=4.0))
+    for step in range(26):
+        rungs.on_heard(HeardReport(at=2.6 + step / 10, buffered_s=4.0))
+        assert answered(rungs, 2.6 + step / 10, queue=0.0) is None
+    rungs.on_heard(HeardReport(at=5.3, buffered_s=4.0))
+    assert answered(rungs, 5.3, queue=0.0) is Reason.RECOVERED
+
+
+def test_with_a_lead_a_path_may_stand_still() -> None:
+    rungs = AheadRung()
+    prepared(rungs, 64)
+    answered(rungs, 2.1, queue=0.0)
+    rungs.on_heard(HeardReport(at=2.2, buffered_s=5.0))
+    assert stands(rungs, 2.2) is None
+
+
+def test_what_others_report_of_the_path_does_not_hide_what_it_carries() -> None:
+    rungs = AheadRung()
+    rungs.on_network(NetworkReport(at=1.0, source=Source.FEEDBACK, capacity=12_000))
+    rungs.on_network(NetworkReport(at=1.1, source=Source.TWCC, rtt_s=0.1))
+    assert rungs.prepare(1.2) is Reason.CONGESTED
+    assert rungs.rung.bitrate == 6_000
