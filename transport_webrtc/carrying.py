@@ -106,9 +106,10 @@ class Carrying:
                 plan=self._plan,
                 codecs=self._codecs,
                 on_ack=self._acked,
+                on_standing=self._report,
             )
         else:
-            track.move(channel, on_ack=self._acked)
+            track.move(channel, on_ack=self._acked, on_standing=self._report)
         self.track = self._speaker.ahead.player = track
         channel.on("close", lambda: self._lost("The data track was closed."))
         if self._connected and self._wanted != "audio":
@@ -170,8 +171,13 @@ class Carrying:
     def audio_plan(self, plan: Plan, *, narrow: bool = False) -> Plan:
         """The plan for the audio track: while the other carries speech, or could over a narrow path, it is only kept
         alive."""
-        rests = plan.carrier is Carrier.DATA and (narrow or self._speaker.ahead.sounding is not None)
+        rests = plan.carrier is Carrier.DATA and (narrow or self.speaks)
         return replace(plan, idle_gap_s=RESTING_GAP_S) if rests else plan
+
+    @property
+    def speaks(self) -> bool:
+        """The data track carries speech, whose acknowledgements tell of the path."""
+        return self.carrier is Carrier.DATA and self._speaker.ahead.sounding is not None
 
     @property
     def slow(self) -> bool:
@@ -263,11 +269,14 @@ class Carrying:
             self._ran_out_at = None
             self._speaker.back(OUTAGE, stopped_at=stopped_at)
         self._speaker.ahead.follow()
+        if self._clock() - self._reported_at >= REPORT_S:
+            self._report()
+
+    def _report(self) -> None:
+        """What the data track knows of the path, where it carries the speech."""
         now = self._clock()
-        if self.carrier is not Carrier.DATA or self.track is None or now - self._reported_at < REPORT_S:
-            return
-        report = self.track.delivery.report(now)
-        if report is not None:
+        report = self.track.delivery.report(now) if self.carrier is Carrier.DATA and self.track is not None else None
+        if report is not None and self.track is not None:
             self._reported_at = now
             self._on_heard(HeardReport(at=now, position=self._speaker.position(), buffered_s=self.track.lead_s()))
             self._on_network(report)

@@ -48,9 +48,11 @@ class Reporting:
             self._hurry(report.at)
 
     def ahead(self, report: NetworkReport) -> None:
-        """From the data track; a lead bridges what a plan at once would save."""
+        """From the data track; a lead bridges what a plan at once would save, but for a path that stands still."""
         self._steering.on_network(report)
         self._observer.network(report)
+        if report.standing_s is not None:
+            self._hurry(report.at)
 
     def heard(self, report: HeardReport) -> None:
         """From the audio track."""

@@ -11,6 +11,8 @@ RATE_MESSAGES = 4
 """… and at least so many messages: on a narrow link one of them takes most of a second."""
 PAUSE_MS = 1000
 """Between arrivals that is a pause: nothing was sent, or nothing came through."""
+WAITED_S = 0.15
+"""From which on waiting counts as well: what comes through in a moment after a second of nothing came in a second."""
 BEST_S = 2.5
 """Of the rates measured lately the best one counts: a sender that has nothing to send measures too little."""
 
@@ -73,14 +75,17 @@ class Arriving:
         one_way = self._unwrapped(arrival) / 1000 - sent_at
         self.queue_delay_s = one_way - self._delays.add(now, one_way)
 
-    def arrived(self, now: float, *, arrival: int, size: int) -> None:
-        """So many bytes are newly known to have arrived, the last of them at `arrival`."""
+    def arrived(self, now: float, *, arrival: int, size: int, waited_s: float = 0.0) -> None:
+        """So many bytes are newly known to have arrived, the last of them at `arrival`, after nothing had arrived for
+        `waited_s` longer than a round trip."""
         at = self._unwrapped(arrival)
         self._client_ms = max(self._client_ms, at)
         arrivals = self._arrivals
         if arrivals and at - arrivals[-1][0] > PAUSE_MS:
             self._bytes = 0
             arrivals.clear()
+        if not arrivals and waited_s > WAITED_S:
+            arrivals.append((at - round(waited_s * 1000), 0))
         arrivals.append((at, size))
         self._bytes += size
         while len(arrivals) > RATE_MESSAGES and arrivals[-1][0] - arrivals[1][0] >= RATE_S * 1000:

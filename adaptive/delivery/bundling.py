@@ -30,6 +30,7 @@ _NOT_BEFORE_BYTES = 4
 def bundle_ticks(ahead: int, *, congested: bool, rate: float | None, frame: int) -> int:
     """Ticks of speech for the next message, with `ahead` ticks sent beyond what sounds, `rate` bit/s delivered and
     frames of so many ticks: long ones are for narrow paths."""
+    congested = congested or frame >= LONG_FRAME_TICKS
     if not ahead:
         if not congested or rate is None or rate >= NARROW:
             return FIRST_TICKS

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from adaptive.control.reports import NetworkReport, Source
 from adaptive.ticks import to_seconds, to_ticks
 
+from .answering import RARE_S
 from .frames import Frame
 from .probing import Probing
 from .sending import Sending
@@ -15,10 +16,12 @@ FLUSH_EVERY_S, FLUSH_NARROW_S = 0.03, 0.15
 may be one and nothing sounds."""
 SLOW_S = 0.35
 """Without an answer to a message sent while nothing else was on its way: the path is narrow, or there is none."""
+OVERDUE_S = 0.08
+"""That an answer may come later than usual: a busy machine holds it up for as long."""
 BACKLOG_BYTES, BACKLOG_S = 2500, 0.01
 """In the channel's queue above which nothing is due, and when to look again."""
 SILENT_S = 0.5
-"""An acknowledgement comes every 100 to 200 ms from a player that plays or ran out."""
+"""An acknowledgement comes every 100 to 200 ms from a player that plays or ran out, but where answers are rare."""
 AT_ONCE = 16
 """Messages, so that other listeners have their turn."""
 MEMORY_BYTES = 1_000_000
@@ -88,6 +91,7 @@ class Delivery:
 
     def acked(self, now: float, ack: Ack) -> None:
         """What the player said; an acknowledgement that was overtaken or comes twice does no harm."""
+        awaited = self._sending.sent.in_flight > 0
         outcome = self._sending.sent.acked(now, ack)
         self._answered = self._there = True
         path = self._sending.pacing.path
@@ -95,7 +99,7 @@ class Delivery:
         if sent_at is not None and ack.delay < DELAY_UNKNOWN:
             path.exchange(now, sent_at=sent_at, arrival=ack.arrival, delay_s=ack.delay / 10_000)
             self._exchanged = True
-        self._sending.pacing.answered(now, outcome.arrived_bytes, ack.arrival)
+        self._sending.pacing.answered(now, outcome.arrived_bytes, ack.arrival, awaited=awaited)
         self._sending.stock.repair.lose(outcome.lost)
         if self._probing.answered(now, largest=ack.largest, arrival=ack.arrival):
             self._sending.pacing.found(now, self._probing.rate)
@@ -152,6 +156,8 @@ class Delivery:
         sending = self._sending
         times += [max(now, self._probing.next_time())] if self._quiet else []
         times += sending.waiting(now)
+        if sending.sent.in_flight and (stands_at := sending.pacing.overdue_at + OVERDUE_S) > now:
+            times.append(stands_at)
         opens_at = sending.pacing.opens_at(now, sending.sent.in_flight)
         if opens_at is not None:
             opens_at = max(opens_at, sending.pacing.free_at, self._lead_opens(now))
@@ -214,7 +220,15 @@ class Delivery:
     def ran_out(self, now: float) -> bool:
         """The path has been silent for `SILENT_S`, and the player must have run out amid an utterance."""
         playhead, end = self._sending.stock.playhead, self._sending.stock.sent_end
-        return self._flush_at is None and playhead.ran_out(now, end, max(SILENT_S, 3 * (self.rtt_s or 0.0)))
+        least_s = 2 * RARE_S if self._sending.rare else SILENT_S
+        return self._flush_at is None and playhead.ran_out(now, end, max(least_s, 3 * (self.rtt_s or 0.0)))
+
+    def standing_s(self, now: float) -> float | None:
+        """How long an answer to speech on its way is overdue; None where none is, or where so much is lost that that
+        says little."""
+        sending = self._sending
+        overdue_s = now - sending.pacing.overdue_at
+        return overdue_s if sending.sent.in_flight and not sending.lossy and overdue_s >= OVERDUE_S else None
 
     def client_ms(self, at: float) -> int | None:
         """The client's clock, ms modulo 2^32, at `at` monotonic seconds; None before the first acknowledgement."""
@@ -222,8 +236,9 @@ class Delivery:
 
     def report(self, now: float) -> NetworkReport | None:
         """What was seen of the path since the report before, with the fate of each message; None where nothing was."""
+        standing_s = self.standing_s(now)
         if not self._answered:
-            return None
+            return None if standing_s is None else NetworkReport(at=now, source=Source.FEEDBACK, standing_s=standing_s)
         fates = self._sending.sent.fates()
         since, before = self._reported or (now, 0)
         self._reported = now, self._sending.sent.sent_bytes
@@ -237,6 +252,7 @@ class Delivery:
             queue_delay_s=self.queue_delay_s if self._exchanged else None,
             received_rate=self.delivered_rate,
             capacity=self._probing.rate if self._quiet else None,
+            standing_s=standing_s,
             sent_rate=(self._sending.sent.sent_bytes - before) * 8 / (now - since) if now > since else None,
         )
         self._answered = self._exchanged = False

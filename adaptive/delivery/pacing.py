@@ -2,6 +2,7 @@
 
 from adaptive.control.reports import NARROW_PATH
 
+from .answering import NEWS_S, TIMERS_S
 from .arriving import Arriving
 
 BURST_BYTES = 3000
@@ -29,9 +30,9 @@ OPENING_S = 3.0
 stand still, and what stands in its queue is heard as soon as it moves."""
 OPENING_BYTES, OPENING_RATE = 6000, 48_000
 """On its way then, at most; and bit/s by which that grows while no answer comes."""
+WIDE_BYTES, WIDE_RATE = 12_000, NARROW_PATH
+"""The same where the path was found to be wide just before."""
 PROBE_S, PROBE_MOST_S = 0.15, 0.3
-ACK_EVERY_S = 0.05
-"""How long the player may wait with an answer, with what its timers add."""
 UNKNOWN_S = 0.35
 """Without an answer to the first message of all."""
 STALLED_S = 0.6
@@ -55,7 +56,9 @@ class Pacing:
         """When something arrived, or was sent with nothing else on its way."""
         self._probed_at = float("-inf")
         self._probes = 0
-        self._narrow = False
+        self.answer_s = NEWS_S
+        """How long the player may wait with an answer to what was sent last."""
+        self._narrow = self._wide = False
         """It was found to be, while nothing was on its way."""
         self._started_at = float("-inf")
         self._opening = 0.0
@@ -74,18 +77,20 @@ class Pacing:
             proven = max(BURST_BYTES, min(self._rate, UNPROVEN * path.rate) / 8 * (path.min_rtt_s + SLACK_S))
         if self._narrow or now - self._started_at > OPENING_S:
             return proven
-        patience_s = max(0.0, now - self._progress_at - UNKNOWN_S)
-        self._opening = max(self._opening, min(OPENING_BYTES, BURST_BYTES + OPENING_RATE / 8 * patience_s))
+        patience_s = max(0.0, now - self._opens_from)
+        most, rate = self._opens_to
+        self._opening = max(self._opening, min(most, BURST_BYTES + rate / 8 * patience_s))
         return max(proven, self._opening if self.congested else 0.0)
 
     def opens_at(self, now: float, in_flight: float) -> float | None:
         """When the window is larger than so many bytes; None while only news can change that."""
         if in_flight < self.window(now):
             return now
-        if self._narrow or not self.congested or in_flight >= OPENING_BYTES or now - self._started_at > OPENING_S:
+        most, rate = self._opens_to
+        if self._narrow or not self.congested or in_flight >= most or now - self._started_at > OPENING_S:
             return None
-        wait_s = (in_flight - BURST_BYTES) * 8 / OPENING_RATE
-        return max(now, self._progress_at + UNKNOWN_S + wait_s) + 0.001
+        wait_s = (in_flight - BURST_BYTES) * 8 / rate
+        return max(now, self._opens_from + wait_s) + 0.001
 
     @property
     def free_at(self) -> float:
@@ -103,16 +108,20 @@ class Pacing:
         paced = max(0.0, size - self._burst)
         self._burst = max(0.0, self._burst - size)
         self._free_at = max(self._free_at, now - 0.01) + paced * 8 / self._rate
+        if self._probes and self.congested:
+            self._probed_at = now  # its answer is as good as a probe's
 
-    def answered(self, now: float, arrived: int, arrival: int) -> None:
-        """An acknowledgement by which so many bytes are newly known to have arrived; see `Arriving.exchange` first."""
+    def answered(self, now: float, arrived: int, arrival: int, *, awaited: bool) -> None:
+        """An acknowledgement by which so many bytes are newly known to have arrived; see `Arriving.exchange` first.
+        `awaited`: something was on its way."""
         silent_s, self._answer_at = now - max(self._answer_at, self._progress_at), now
-        if silent_s > OUTAGE_S:
+        if awaited and silent_s > OUTAGE_S:
             self._start_anew()
         if not arrived:
             return
+        waited_s = now - self._progress_at - (self.path.min_rtt_s or 0.0)
         self._progress_at, self._probes = now, 0
-        self.path.arrived(now, arrival=arrival, size=arrived)
+        self.path.arrived(now, arrival=arrival, size=arrived, waited_s=waited_s)
         self._look(now, self.path.queue_delay_s or 0.0)
 
     def found(self, now: float, rate: float | None) -> None:
@@ -120,6 +129,7 @@ class Pacing:
         if rate is None:
             return
         self._narrow = rate < NARROW_PATH
+        self._wide = not self._narrow
         if self._narrow:
             self.path.carries(now, rate)
             self._congest(now)
@@ -131,23 +141,42 @@ class Pacing:
 
     def probe_at(self) -> float:
         """When something is to be sent again for want of an answer, while anything is on its way."""
-        path = self.path
-        if path.smooth_rtt_s is None:
-            wait = UNKNOWN_S
-        elif not self._probes:
-            wait = max(PROBE_S, path.smooth_rtt_s + 2 * path.spread_s + 0.03 + ACK_EVERY_S)
-        else:
-            wait = min(PROBE_MOST_S, max(PROBE_S, path.smooth_rtt_s / 2 * min(4, self._probes)))
+        rtt_s, wait = self.path.smooth_rtt_s, self._usual_s
+        if rtt_s is not None and self._probes:
+            wait = min(PROBE_MOST_S, max(PROBE_S, rtt_s / 2 * min(4, self._probes)))
         return max(self._progress_at, self._probed_at) + wait
 
-    def probed(self, now: float) -> None:
-        """A probe leaves."""
+    @property
+    def overdue_at(self) -> float:
+        """When an answer to what is on its way will have been waited for longer than usual."""
+        return self._progress_at + self._usual_s
+
+    @property
+    def _usual_s(self) -> float:
+        path = self.path
+        if path.smooth_rtt_s is None:
+            return UNKNOWN_S
+        return max(PROBE_S, path.smooth_rtt_s + 2 * path.spread_s + 0.03 + self.answer_s + TIMERS_S)
+
+    def probed(self, now: float, *, lossy: bool) -> None:
+        """A probe leaves. `lossy`: so much is lost on the path that a missing answer says little."""
         self._probed_at = now
         self._probes += 1
         silent_s = now - self._progress_at
-        if self.path.smooth_rtt_s is None or (now - self._answer_at < PROBE_MOST_S and silent_s > STALLED_S):
+        starts = self._wide and not lossy and now - self._started_at < OPENING_S
+        stalls = now - self._answer_at < PROBE_MOST_S and silent_s > STALLED_S
+        if self.path.smooth_rtt_s is None or starts or stalls:
             self._suspected = not self.congested or self._suspected
             self._congest(now)
+
+    @property
+    def _opens_from(self) -> float:
+        """When a start begins to be taken for one into a path that stands still."""
+        return self.overdue_at if self._wide else self._progress_at + UNKNOWN_S
+
+    @property
+    def _opens_to(self) -> tuple[int, float]:
+        return (WIDE_BYTES, WIDE_RATE) if self._wide else (OPENING_BYTES, OPENING_RATE)
 
     def _look(self, now: float, queue_s: float) -> None:
         rate = self.path.rate

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from adaptive.ticks import to_seconds
 
+from .answering import LONG_TICKS, news_s
 from .bundling import MESSAGE_COST, PLENTY_FROM, bundle_ticks, together
 from .pacing import Pacing
 from .repair import MANY, MOST, START_TICKS, chances, copies_for
@@ -26,6 +27,8 @@ class Sending:
         self.stock, self.pacing, self.sent = Stock(), Pacing(), Transmissions()
         self.holds: dict[int, int] = {}
         """Client clock in ms before which an utterance may not sound."""
+        self.rare = False
+        """The player answers rarely, after the newest message."""
         self.waits_since: float | None = None
         """A message that is not full waits for more."""
 
@@ -73,7 +76,7 @@ class Sending:
         """What is needed soonest, where an answer is overdue."""
         if not self.sent.in_flight or now < self.pacing.probe_at():
             return None
-        self.pacing.probed(now)
+        self.pacing.probed(now, lossy=self.lossy)
         frames = self.stock.soonest()
         return self._message(now, frames) if frames else None
 
@@ -83,6 +86,11 @@ class Sending:
             return None
         frames = self.stock.repair.copies(now, self.stock.playhead.past)
         return self._message(now, frames, share=0.5) if frames else None
+
+    @property
+    def lossy(self) -> bool:
+        """So much is lost that a missing answer says little."""
+        return (self.sent.loss or 0.0) >= MANY
 
     def _again(self, now: float) -> bytes | None:
         """Lost frames, the soonest needed first."""
@@ -130,6 +138,8 @@ class Sending:
         first, sent = frames[0].frame, self.sent
         payloads = tuple(kept.frame.payload for kept in frames)
         size = MESSAGE_COST + HEADER_BYTES + sum(map(len, payloads)) + LENGTH_BYTES * len(payloads)
+        self.rare = first.ticks * len(frames) >= LONG_TICKS
+        self.pacing.answer_s = news_s(self.rare)
         self.pacing.sent(now, size * share, alone=not sent.in_flight)
         if copies:
             due_s = to_seconds(frames[0].place - self.stock.place(now))

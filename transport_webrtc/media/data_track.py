@@ -23,6 +23,8 @@ RAW = {
     Bandwidth.FB: Format(codec=Codec.PCM16, rate=24_000),
 }
 """What a rung becomes for a client that does not decode Opus: 64 to 384 kb/s."""
+HELD_UP_S = 0.05
+"""So late is a timer of a process that is held up; and for so long it then says nothing of the path."""
 LATEST_S = 1.0
 """The longest that nothing is looked at while something is on its way."""
 
@@ -46,15 +48,20 @@ class DataTrack:
         plan: Plan | None,
         codecs: Collection[Codec] = tuple(Codec),
         on_ack: Callable[[], None],
+        on_standing: Callable[[], None],
     ) -> None:
-        """`codecs` are those that the client decodes. `on_ack` is called after
-        each acknowledgement."""
+        """`codecs` are those that the client decodes. `on_ack` is called after each acknowledgement, `on_standing` when
+        one is overdue."""
         self.delivery = Delivery()
         self._channel = channel
         self._source = source
         self._clock = clock
         self._codecs = codecs
-        self._on_ack = on_ack
+        self._on_ack, self._on_standing = on_ack, on_standing
+        self._standing = False
+        self._timer_at = 0.0
+        self._held_up_at = float("-inf")
+        """When a timer was last late: answers may wait to be read."""
         self._encoder = CarriedEncoder(Setting(), complexity=COMPLEXITY)
         self.moved = False
         """It goes on from an earlier connection."""
@@ -147,9 +154,10 @@ class DataTrack:
         self._channel.remove_all_listeners()
         self.delivery.moved(self._clock())
 
-    def move(self, channel: RTCDataChannel, *, on_ack: Callable[[], None]) -> None:
+    def move(self, channel: RTCDataChannel, *, on_ack: Callable[[], None], on_standing: Callable[[], None]) -> None:
         """The same player has another connection: what it lacks goes again, and nothing twice."""
-        self._channel, self._on_ack, self.moved = channel, on_ack, True
+        self._channel, self.moved = channel, True
+        self._on_ack, self._on_standing = on_ack, on_standing
         self._pump()
 
     def _pump(self) -> None:
@@ -158,6 +166,10 @@ class DataTrack:
             return
         now = self._clock()
         self.delivery.backlog(self._channel.bufferedAmount)
+        standing = self.delivery.standing_s(now) is not None and now - self._held_up_at > HELD_UP_S
+        before, self._standing = self._standing, standing
+        if self._standing and not before:
+            self._on_standing()  # what is encoded from now on is to be of another plan
         while True:
             sent = self._send(now)
             if not self._take(now) and not sent:
@@ -195,11 +207,15 @@ class DataTrack:
     def _pump_at(self, at: float | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        wait_s = LATEST_S if at is None else at - self._clock()
+        now = self._clock()
+        wait_s = LATEST_S if at is None else at - now
+        self._timer_at = now + max(wait_s, 0.0)
         self._timer = asyncio.get_running_loop().call_later(max(wait_s, 0.0), self._timed)
 
     def _timed(self) -> None:
-        self._timer = None
+        self._timer, now = None, self._clock()
+        if now - self._timer_at > HELD_UP_S:
+            self._held_up_at = now
         self._pump()
 
     def _stop(self) -> None:

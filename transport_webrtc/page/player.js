@@ -104,7 +104,8 @@ export class Player {
     if (!message) return;
     const ahead = this.#epoch === null ? 1 : beyond(message.epoch, this.#epoch);
     if (ahead > 0) this.#begin(message.epoch);
-    this.#receipts.take(message.number, now);
+    const speech = message.frames.reduce((sum, {ticks}) => sum + ticks, 0) / TICKS_PER_MS;
+    this.#receipts.take(message.number, now, speech);
     if (ahead >= 0 && message.kind === "speech") {
       if (message.notBefore !== null) this.#hold(message.utterance, message.notBefore, now);
       this.#sequence.take(message);

@@ -4,11 +4,19 @@ import {beyond} from "./wire.js";
 
 const WINDOW = 64;
 const ALL = (1n << BigInt(WINDOW)) - 1n;
+/**
+ * Speech in the newest message, ms, from which on answers are rare: servers make such on narrow paths only, and six
+ * acknowledgements a second would be half of what passes at 12 kb/s.
+ */
+const LONG_MS = 300;
 /** News are told after so long at the latest, sooner where a gap shows, another state at once; ms. */
 const NEWS_MS = 40;
+const RARE_NEWS_MS = 150;
 const GAP_MS = 15;
 /** Without news the state is told so often, ms. */
 const PERIODS_MS = {empty: 1000, filling: 100, playing: 200, starved: 100, suspended: 1000};
+/** The same, at least, where answers are rare. */
+const RARE_MS = 500;
 
 /** The transmission numbers seen. */
 export class Receipts {
@@ -22,6 +30,7 @@ export class Receipts {
 
   /** Numbers from here on are looked at by `complete`; servers begin with 0 or 1. */
   #mark = 1;
+  #rare = false;
   #told = -Infinity;
   #state = "";
   /** Since when something is untold. @type {number | null} */
@@ -41,8 +50,9 @@ export class Receipts {
     if (this.any) this.#mark = (this.largest + 1) & 0xffff;
   }
 
-  /** @param {number} number @param {number} now */
-  take(number, now) {
+  /** @param {number} number @param {number} now @param {number} [speech] ms of it in the message; without any it says nothing of the path */
+  take(number, now, speech = 0) {
+    if (speech) this.#rare = speech >= LONG_MS;
     this.#news ??= now;
     const ahead = this.any ? beyond(number, this.largest) : 1;
     if (ahead > 0) {
@@ -60,7 +70,8 @@ export class Receipts {
     if (state !== this.#state) return true;
     const since = now - this.#told;
     if (this.#gap !== null && now - this.#gap >= GAP_MS) return true;
-    return since >= (this.#news === null ? PERIODS_MS[state] : NEWS_MS);
+    if (this.#news !== null) return since >= (this.#rare ? RARE_NEWS_MS : NEWS_MS);
+    return since >= Math.max(PERIODS_MS[state], this.#rare ? RARE_MS : 0);
   }
 
   /** @param {keyof typeof PERIODS_MS} state that was told @param {number} now */

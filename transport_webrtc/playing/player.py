@@ -92,7 +92,8 @@ class Player:
         ahead = 1 if self._epoch is None else beyond(message.epoch, self._epoch)
         if ahead > 0:
             self._begin(message.epoch)
-        self.messages.take(now, message.number)
+        speech = 0 if isinstance(message, Flush) else message.ticks * len(message.frames)
+        self.messages.take(now, message.number, ticks=speech)
         self._flushed |= isinstance(message, Flush)
         if ahead < 0:
             self.stale += 1

@@ -1,20 +1,11 @@
 """Which transmissions arrived, and when that is told. Pure: time is an argument."""
 
 from adaptive.delivery import PlayerState
+from adaptive.delivery.answering import GAP_S, LONG_TICKS, news_s, period_s
 
 from .place import SIZE, beyond
 
 WINDOW = 64
-NEWS_S, GAP_S = 0.04, 0.015
-"""News are told after so long at the latest, sooner where a gap shows, another state at once."""
-PERIODS_S = {
-    PlayerState.EMPTY: 1.0,
-    PlayerState.FILLING: 0.1,
-    PlayerState.PLAYING: 0.2,
-    PlayerState.STARVED: 0.1,
-    PlayerState.SUSPENDED: 1.0,
-}
-"""Without news the state is told so often."""
 
 
 class Receipts:
@@ -30,6 +21,8 @@ class Receipts:
         """Bit i: number `largest - 1 - i` arrived."""
         self.arrival = 0.0
         """Of the largest."""
+        self._rare = False
+        """The newest message held so much speech that the path must be narrow."""
         self._mark = 1
         self._told = float("-inf")
         self._state: PlayerState | None = None
@@ -50,8 +43,9 @@ class Receipts:
         if self.received:
             self._mark = (self.largest + 1) % SIZE
 
-    def take(self, now: float, number: int) -> None:
-        """A message came."""
+    def take(self, now: float, number: int, *, ticks: int = 0) -> None:
+        """A message came, with so many ticks of speech; without any it says nothing of the path."""
+        self._rare = ticks >= LONG_TICKS if ticks else self._rare
         self._news = now if self._news is None else self._news
         ahead = beyond(number, self.largest) if self.received else 1
         if ahead > 0:
@@ -72,7 +66,7 @@ class Receipts:
             return False
         if state is not self._state or (self._gap is not None and now - self._gap >= GAP_S):
             return True
-        return now - self._told >= (PERIODS_S[state] if self._news is None else NEWS_S)
+        return now - self._told >= (period_s(state, self._rare) if self._news is None else news_s(self._rare))
 
     def told(self, now: float, state: PlayerState) -> None:
         """It was told."""

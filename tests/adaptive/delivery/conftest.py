@@ -10,6 +10,7 @@ from adaptive.control.ahead import AheadRung
 from adaptive.control.plan import Format
 from adaptive.control.reports import HeardReport, NetworkReport
 from adaptive.delivery import Ack, Delivery, Flush, Frame, PlayerState
+from adaptive.delivery.answering import GAP_S, LONG_TICKS, TIMERS_S, news_s, period_s
 from adaptive.delivery.wire import unpack
 from adaptive.ticks import TICK_RATE
 from quality.lab.link import Link
@@ -48,6 +49,7 @@ class ModelPlayer:
     _arrival: float = 0.0
     _acked_at: float = -9.0
     _fresh: bool = False
+    _rare: bool = False
     _gap_at: float | None = None
     _done: int = -1
     _until: int = 0
@@ -84,6 +86,7 @@ class ModelPlayer:
             return
         if message.utterance <= self._done:
             return
+        self._rare = len(message.frames) * message.ticks >= LONG_TICKS
         frames = self._frames.setdefault(message.utterance, {})
         for index, _ in enumerate(message.frames):
             frames[message.position + index * message.ticks] = message.ticks
@@ -136,9 +139,9 @@ class ModelPlayer:
 
     def ack(self, now: float) -> Ack | None:
         since = now - self._acked_at
-        waits = {PlayerState.PLAYING: 0.2, PlayerState.EMPTY: 1.0}.get(self.state, 0.1)
-        gap = self._gap_at is not None and now - self._gap_at >= 0.015
-        if not (self._fresh and since >= 0.04) and not gap and since < waits:
+        gap = self._gap_at is not None and now - self._gap_at >= GAP_S
+        late = since >= period_s(self.state, self._rare) + TIMERS_S
+        if not (self._fresh and since >= news_s(self._rare)) and not gap and not late:
             return None
         self._acked_at, self._fresh, self._gap_at = now, False, None
         at = self._played if self.utterance is None else (self.utterance, self.position)

@@ -193,7 +193,7 @@ def opportunities(*runs: tuple[int, int, int]) -> tuple[int, ...]:
     return tuple(at for begin, end, gap in runs for at in range(begin, end, gap))
 
 
-@pytest.mark.parametrize(("said_at", "silence"), [(5.0, 0.6), (0.3, 0.0)])
+@pytest.mark.parametrize(("said_at", "silence"), [(5.0, 0.2), (0.3, 0.0)])
 def test_a_path_that_stands_still_at_the_first_word(ride: Any, link: Settings, said_at: float, silence: float) -> None:
     """Wide until 5 s; then eight packets pass in 1.3 s, none for 3 s, eight, and none for another second."""
     gaps = (
@@ -209,3 +209,29 @@ def test_a_path_that_stands_still_at_the_first_word(ride: Any, link: Settings, s
     assert heard.player.whole == [1]
     assert heard.player.concealed == 0
     assert heard.player.starved_s <= silence
+
+
+def test_a_narrow_path_is_not_filled_with_answers(ride: Any, link: Settings) -> None:
+    """12 kb/s both ways: what comes back leaves most of it free, as SCTP's own acknowledgements need it, too."""
+    path = link(delay_ms=50, rate_kbps=12)
+    heard = ride(path, path, starts=((5.0, 12.0),), events={0.0: connect}).run(5.0)
+    before = heard.fro.flow(5.0).offered_bytes
+    heard.run(17.0)
+    assert (heard.fro.flow(17.0).offered_bytes - before) * 8 / 12 <= 5_000
+    assert heard.player.starved_after(7.0) == 0.0
+
+
+def test_what_was_found_outlasts_the_answers_of_a_player_that_waits(ride: Any, link: Settings) -> None:
+    """One that has nothing to play answers once a second: that is no outage."""
+    path = link(delay_ms=50, rate_kbps=12)
+    for said_at in (4.0, 4.5, 5.5, 6.0, 6.5):
+        heard = ride(path, link(delay_ms=50), starts=((said_at, 5.0),), events={0.0: connect}).run(said_at + 0.5)
+        assert heard.to.flow(said_at + 0.5).queue_bytes <= 1_200, said_at
+
+
+def test_a_path_that_moves_again_is_not_taken_for_a_wide_one(ride: Any, link: Settings) -> None:
+    """What comes through in a moment after a second of nothing came in a second."""
+    down = link(delay_ms=50, steps=((0, 300), (5.05, 0), (6.5, 3000), (6.55, 24), (12, 24)))
+    heard = ride(down, link(delay_ms=50), starts=((5.0, 10.0),), events={0.0: connect}).run(20)
+    assert max(report.received_rate or 0.0 for report in heard.reports if report.at > 6.5) <= 150_000
+    assert heard.player.starved_after(7.0) == 0.0

@@ -91,6 +91,25 @@ test("receipts are told after 40 ms, after 15 where a gap shows, and else as the
   }
 });
 
+test("where messages hold much speech, answers are rare", () => {
+  const receipts = new Receipts();
+  receipts.take(1, 0, 360);
+  receipts.told("playing", 0);
+  assert.ok(!receipts.due("playing", 499) && receipts.due("playing", 500));
+  receipts.told("empty", 0);
+  assert.ok(!receipts.due("empty", 999) && receipts.due("empty", 1000), "what is rare anyway stays so");
+  receipts.told("starved", 0);
+  assert.ok(!receipts.due("starved", 499) && receipts.due("starved", 500));
+  receipts.take(2, 600, 480);
+  receipts.told("playing", 600);
+  receipts.take(3, 610, 480);
+  assert.ok(!receipts.due("playing", 749) && receipts.due("playing", 750));
+  receipts.take(4, 610);
+  assert.ok(!receipts.due("playing", 749), "a flush says nothing of the path");
+  receipts.take(5, 620, 100);
+  assert.ok(receipts.due("playing", 650), "a path that is wide again");
+});
+
 test("complete says whether anything since the mark is missing", () => {
   const receipts = new Receipts();
   receipts.take(1, 0);

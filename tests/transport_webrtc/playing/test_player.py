@@ -195,6 +195,32 @@ def test_acknowledgements_say_what_came_soon_after_a_gap_and_seldom_without_news
     assert server.told().largest == 41
 
 
+def test_where_messages_hold_much_speech_acknowledgements_are_rare(server: Server) -> None:
+    silence = bytes((0xF8, 0xFF, 0xFE))
+    for first in (0, 30):
+        server.number += 1
+        message = SpeechMessage(
+            epoch=0,
+            utterance=1,
+            number=server.number,
+            position=first * 960,
+            ticks=960,
+            format=Format(),
+            frames=(silence,) * 30,
+        )
+        server.player.take(server.now, message.pack())
+        server.hear(0.05)
+        assert (server.player.ack(server.now) is None) is (first > 0), "another state is told at once"
+    server.hear(0.06)
+    assert server.player.ack(server.now) is None
+    server.hear(0.05)
+    assert server.told().largest == 2
+    server.hear(0.45)
+    assert server.player.ack(server.now) is None
+    server.hear(0.06)
+    assert server.told().state is PlayerState.PLAYING
+
+
 @pytest.mark.parametrize(
     "form",
     [
