@@ -7,12 +7,14 @@ notice nothing.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCRtpSender, RTCRtpTransceiver, RTCSctpTransport
+from aiortc.rtp import RtcpSrPacket
 
 from . import aiortc_sctp, aiortc_sctp_inbound
 
@@ -42,6 +44,7 @@ def check() -> None:
 
     wanted: list[tuple[object, str, tuple[str, ...], str]] = [
         (RTCRtpSender, "_handle_rtcp_packet", ("packet",), "receiver reports are read there"),
+        (RTCRtpSender, "_send_rtcp", ("packets",), "sender reports are spaced there"),
         (RTCRtpSender, "_retransmit", ("sequence_number",), "what is asked for again is told there"),
         (RTCDtlsTransport, "_send_rtp", ("data",), "packets are numbered there"),
         (RTCDtlsTransport, "_handle_rtcp_data", ("data",), "transport-wide feedback is read there"),
@@ -181,6 +184,24 @@ def ask_before_retransmission(sender: RTCRtpSender, allow: Callable[[int], bool]
             await inner(sequence_number & 0xFFFF)
 
     sender._retransmit = asked  # type: ignore[method-assign]
+
+
+def space_reports(sender: RTCRtpSender, gap_s: Callable[[], float]) -> None:
+    """Leaves out sender reports of RTCP (RFC 3550, section 6.4.1) that come sooner than `gap_s()` seconds after the one
+    before. aiortc sends one a second, of 114 bytes on the wire."""
+    inner: Callable[[Any], Awaitable[None]] = sender._send_rtcp
+    last_at = float("-inf")
+
+    async def spaced(packets: Any) -> None:
+        nonlocal last_at
+        now = asyncio.get_running_loop().time()
+        if isinstance(packets[0], RtcpSrPacket):
+            if now - last_at < gap_s():
+                return
+            last_at = now
+        await inner(packets)
+
+    sender._send_rtcp = spaced  # type: ignore[method-assign]
 
 
 def forget_sent(sender: RTCRtpSender) -> None:

@@ -201,7 +201,7 @@ class Line:
         if (loss := self.steering.loss) is not None:
             self.carrying.expect_loss(loss)
         if self.facts is not None:
-            self.facts.tick(now, narrow=narrow)
+            self.facts.tick(now, narrow=narrow, acknowledged=self.carrying.speaks)
         if not self.connected:
             if self._began_at is not None and now - self._began_at > CONNECTING_S:
                 self._lose("it never connected")

@@ -29,6 +29,8 @@ MOST_CHANNELS = 16
 """Data channels of one listener at a time; three are of use. What is opened beyond is never answered."""
 TOO_MANY = f"This listener has {MOST_CHANNELS} data channels open, and more are not taken: close those you do not use."
 
+NARROW_REPORTS_S = 5.0
+"""Between sender reports on a narrow path (the minimum of RFC 3550, section 6.2)."""
 CLOSING_S = 5.0
 """A connection that is not closed by then is left to the garbage collector."""
 
@@ -53,8 +55,8 @@ class Peer:
         self._on_refused = on_refused
         self._ufrag = ""
         self._candidates = 0
-        self.narrow: Callable[[bool], None] = lambda is_narrow: None
-        """Is told whether the path is narrow, once the offer is answered."""
+        self._tell_sctp: Callable[[bool], None] = lambda is_narrow: None
+        self._is_narrow = False
         # aiortc 1.16 takes an address of IPv6 in a URL for a broken one; browsers, which are told of it too, do not.
         known = [_server(server) for server in ice_servers if "[" not in server.urls]
         self._relays = any(str(server.urls).startswith("turn") for server in known)
@@ -85,8 +87,9 @@ class Peer:
                     on_more=lambda: self._on_refused(Refused(429, TOO_MANY)),
                 )
                 aiortc_sctp_inbound.limit_what_comes(self.pc.sctp, clock=time.monotonic)
-                self.narrow = aiortc_sctp.keep_out_of_the_way(self.pc.sctp)
+                self._tell_sctp = aiortc_sctp.keep_out_of_the_way(self.pc.sctp)
             aiortc_private.send_as(self._transceiver, found.primary)
+            aiortc_private.space_reports(self.sender, lambda: NARROW_REPORTS_S if self._is_narrow else 0.0)
             for transceiver in self.pc.getTransceivers():
                 if transceiver.sender is not self.sender:
                     transceiver.direction = "inactive"
@@ -107,6 +110,11 @@ class Peer:
         if self._relays and " typ relay" not in answer:
             log.warning("No TURN server gave an address: a listener that needs one hears nothing.")
         return capabilities.for_listener(answer, found), found
+
+    def narrow(self, is_narrow: bool) -> None:
+        """The path is narrow, or is not: what nobody needs is left out."""
+        self._is_narrow = is_narrow
+        self._tell_sctp(is_narrow)
 
     async def add(self, fragment: Fragment) -> None:
         """Takes candidates that came after the offer, as far as there is room for more. Raises `Refused`."""

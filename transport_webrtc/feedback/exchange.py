@@ -20,7 +20,9 @@ from adaptive.control.reports import HeardReport, NetworkReport, Source
 FAST_S = 0.25
 MIDDLE_S = 0.5
 SLOW_S = 1.0
-"""Between pings: where they alone tell of the path; where transport-wide feedback does; where they would weigh."""
+RARE_S = 4.0
+"""Between pings: where they alone tell of the path; where transport-wide feedback does; where they would weigh; where
+they would weigh on speech whose own acknowledgements tell more."""
 SILENT_S = 1.0
 """A ping unanswered for this long says that the path is out: packetsLost does not, as nothing arrives to count from."""
 BASE_WINDOW_S = 30.0
@@ -85,6 +87,8 @@ class Exchange:
         self._number = 0
         self._sent: dict[int, float] = {}
         self._next = -math.inf
+        self._every_s = 0.0
+        """As was asked last."""
         self._wish_ms: int | None = None
         """Playout delay asked for and not yet known to have arrived."""
         self._wished_from: int | None = None
@@ -108,6 +112,9 @@ class Exchange:
 
     def ping(self, now: float, *, every_s: float) -> str | None:
         """The message to send now, or None where it is not yet time."""
+        if every_s < self._every_s:
+            self._next = min(self._next, now + every_s)
+        self._every_s = every_s
         if now < self._next:
             return None
         self._next = max(self._next + every_s, now + every_s / 2)

@@ -14,7 +14,7 @@ from quality.shadow import Estimate
 from ..shadowing import Shadowing
 from . import rtcp
 from .channel import FeedbackChannel
-from .exchange import FAST_S, MIDDLE_S, SLOW_S
+from .exchange import FAST_S, MIDDLE_S, RARE_S, SLOW_S
 from .retransmissions import Retransmissions
 from .transport_wide import TransportWide
 
@@ -106,12 +106,14 @@ class PathFacts:
         )
         return self.shadowing
 
-    def tick(self, now: float, *, narrow: bool) -> None:
-        """Ten times a second: sends what is due. `narrow`: pings would weigh on the speech."""
+    def tick(self, now: float, *, narrow: bool, acknowledged: bool = False) -> None:
+        """Ten times a second: sends what is due. `narrow`: pings would weigh on the speech; `acknowledged`: the speech
+        is, by itself."""
         if self._untold and now - self._told_at >= GAP_S:
             self._tell(now)
         if self._channel is not None:
-            self._channel.tick(now, every_s=SLOW_S if narrow else MIDDLE_S if self.is_wide(now) else FAST_S)
+            slow_s = RARE_S if acknowledged else SLOW_S
+            self._channel.tick(now, every_s=slow_s if narrow else MIDDLE_S if self.is_wide(now) else FAST_S)
         if self.shadowing is not None:
             self.shadowing.tick(now, held_s=self._held_s)
 

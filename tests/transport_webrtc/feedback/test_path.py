@@ -152,7 +152,7 @@ async def test_pings_are_fewer_where_packets_tell(sender) -> None:
     scene.facts.attach(scene.channel)
     number = 0
 
-    async def ten_seconds(*, wide: bool, narrow: bool) -> int:
+    async def ten_seconds(*, wide: bool, narrow: bool, acknowledged: bool = False) -> int:
         nonlocal number
         before = len(scene.channel.sent)
         for _ in range(100):
@@ -161,12 +161,14 @@ async def test_pings_are_fewer_where_packets_tell(sender) -> None:
                 await scene.send(number & 0xFFFF)
                 await scene.came(wide_feedback(number, 1))
                 number += 1
-            scene.facts.tick(scene.now, narrow=narrow)
+            scene.facts.tick(scene.now, narrow=narrow, acknowledged=acknowledged)
         return len(scene.channel.sent) - before
 
     assert await ten_seconds(wide=False, narrow=False) == pytest.approx(40, abs=1)
     assert await ten_seconds(wide=True, narrow=False) == pytest.approx(20, abs=1)
     assert await ten_seconds(wide=True, narrow=True) == pytest.approx(10, abs=1)
+    assert await ten_seconds(wide=True, narrow=True, acknowledged=True) == pytest.approx(2.5, abs=1)
+    assert await ten_seconds(wide=True, narrow=False, acknowledged=True) == pytest.approx(20, abs=1)
 
 
 async def test_a_wish_waits_for_the_channel_and_is_told_once(sender) -> None:
