@@ -18,6 +18,7 @@ class Channel:
     def __init__(self):
         self.sent = []
         self.looks = 0
+        self.overdue = []
 
     @property
     def bufferedAmount(self):
@@ -56,7 +57,14 @@ async def make():
 
     async def made(ready):
         channel, speech = Channel(), Speech(ready)
-        track = DataTrack(channel, speech, clock=asyncio.get_running_loop().time, plan=None, on_ack=lambda: None)
+        track = DataTrack(
+            channel,
+            speech,
+            clock=asyncio.get_running_loop().time,
+            plan=None,
+            on_ack=lambda: None,
+            on_standing=lambda: channel.overdue.append(track.delivery.standing_s(asyncio.get_running_loop().time())),
+        )
         tracks.append(track)
         async with asyncio.timeout(5):
             while not channel.speech and ready:  # noqa: ASYNC110
@@ -87,3 +95,14 @@ async def test_where_speech_was_lacking_it_leaves_as_soon_as_there_is_some(make)
     async with asyncio.timeout(0.5):  # without being woken it looks once a second
         while not channel.speech:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
+
+
+async def test_an_answer_that_is_overdue_is_told_once(make) -> None:
+    _, channel, _ = await make(48_000 * 60)
+    assert not channel.overdue
+    async with asyncio.timeout(5):
+        while not channel.overdue:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+    await asyncio.sleep(0.2)
+    (overdue_s,) = channel.overdue
+    assert overdue_s == pytest.approx(0.1, abs=0.05)
