@@ -45,7 +45,9 @@ class PiperText:
     ids: tuple[int, ...]
     """A pad after every phoneme, start and end around them."""
     spans: tuple[tuple[int, int], ...]
-    """First and last + 1 of each word's own ids, punctuation not included; empty for a word that says nothing."""
+    """First and last + 1 of each word's own ids, punctuation not included; empty for a word that says nothing. The
+    pad before a word is its own: its first phoneme sounds from there on. Measured by
+    tests/adaptive/speech/voices/test_word_starts.py: without it words begin 27 ms late."""
 
 
 def espeak_spelling(phonemes: str) -> str:
@@ -59,7 +61,7 @@ def piper_text(words: Sequence[SpokenWord], id_map: Mapping[str, Sequence[int]])
     """Ids of `words`, whose phonemes are in the model's own alphabet. Those that it does not know are left out."""
     pad = list(id_map[PAD])
     ids = [*id_map[START], *pad]
-    spans = []
+    spans, done = [], len(id_map[START])
     for number, word in enumerate(words):
         if number and word.phonemes:
             ids += [*id_map.get(SPACE, ()), *pad]
@@ -68,10 +70,10 @@ def piper_text(words: Sequence[SpokenWord], id_map: Mapping[str, Sequence[int]])
             if phoneme not in id_map:
                 continue
             if LETTERS.match(phoneme) and first == last:
-                first = len(ids)
+                first = max(done, len(ids) - len(pad))
             ids += [*id_map[phoneme], *pad]
             if LETTERS.match(phoneme):
-                last = len(ids)
+                last = done = len(ids)
         spans.append((first, last))
     ids += id_map[END]
     return PiperText(ids=tuple(ids), spans=tuple(spans))
