@@ -4,7 +4,7 @@ FROM python:3.11-slim
 ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 LEGATO_CACHE_DIR=/var/cache/legato
 WORKDIR /opt/legato
 
-# Where the default torch is a CUDA build of several gigabytes, name an index with CPU builds: --build-arg PIP_ARGS="--index-url …"
+# Where the default torch is a CUDA build of several gigabytes, add an index that has CPU builds: --build-arg PIP_ARGS="--extra-index-url …"
 ARG PIP_ARGS=""
 COPY pyproject.toml requirements.lock README.md LICENSE ./
 COPY adaptive adaptive
@@ -21,6 +21,6 @@ RUN legato voices --build
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD python -c "import os, ssl, urllib.request as r; \
-    r.urlopen(('https' if os.environ.get('LEGATO_TLS') else 'http') + '://127.0.0.1:8080/healthz', timeout=2, context=ssl._create_unverified_context())"
+    r.urlopen(('https' if os.environ.get('LEGATO_TLS') else 'http') + '://127.0.0.1:%s/healthz' % os.environ.get('LEGATO_PORT', 8080), timeout=2, context=ssl._create_unverified_context())"
 ENTRYPOINT ["legato"]
 CMD ["serve"]

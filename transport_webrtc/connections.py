@@ -30,6 +30,11 @@ def most_connections(max_listeners: int, files: int) -> int:
     )
 
 
+def most_listeners(files: int) -> int:
+    """How many listeners have room beside the fewest connections where a process may have so many `files` open."""
+    return max(0, (files - OTHER_FILES - LEAST) // LISTENER_FILES)
+
+
 def files_allowed() -> int:
     """How many files this process may have open."""
     if sys.platform == "win32":

@@ -10,7 +10,7 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 
 from transport_webrtc import connections
-from transport_webrtc.connections import limited, most_connections
+from transport_webrtc.connections import limited, most_connections, most_listeners
 
 MOST = 4
 
@@ -131,3 +131,6 @@ def test_listeners_have_room_for_their_sockets() -> None:
     assert most_connections(64, files=1 << 20) == 32 + 20 * 64
     assert most_connections(64, files=128) == 32
     assert connections.files_allowed() >= 64
+    assert most_listeners(512) == (512 - 64 - connections.LEAST) // 4
+    assert most_connections(most_listeners(512), files=512) >= connections.LEAST
+    assert most_listeners(10) == 0

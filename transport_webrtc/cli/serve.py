@@ -4,6 +4,7 @@ import logging
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -169,14 +170,28 @@ def _serve(settings: "Settings", listening: socket.socket, secured: "Secured | N
             from .serving import make_server
 
             scheme, port = "http" if secured is None else "https", listening.getsockname()[1]
+            warnings = tuple(_warnings(settings))
             server = make_server(settings, address=f"{scheme}://{_shown(settings.host)}:{port}/", secured=secured)
     except (ImportError, ValueError) as error:
         return _stop(str(error))
+    for sentence in warnings:
+        typer.echo(sentence, err=True)
     # uvicorn leaves cleanly at either signal, then raises it again: this is where it goes.
     signal.signal(signal.SIGTERM, _left)
     signal.signal(signal.SIGINT, _left)
     server.run(sockets=[listening])
     return FAILED if server.failed else 0
+
+
+def _warnings(settings: "Settings") -> Iterator[str]:
+    """What works, and may not be what was meant."""
+    from ..connections import files_allowed, most_listeners
+
+    if not settings.loopback and settings.token is None:
+        yield "Whoever reaches this machine may have it speak: set LEGATO_TOKEN to let in only who shows that token."
+    files = files_allowed()
+    if settings.max_listeners > (most := most_listeners(files)):
+        yield f"This process may have {files} files open, enough for {most} listeners: allow more with ulimit -n."
 
 
 def _left(number: int, frame: FrameType | None) -> None:

@@ -27,10 +27,17 @@ def start(**given: object) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("leave", [signal.SIGTERM, signal.SIGINT])
-def test_it_serves_and_leaves(leave: signal.Signals) -> None:
-    with start(port=0, voices="tone") as server:
+@pytest.mark.parametrize(
+    ("leave", "given", "warns"),
+    [
+        (signal.SIGTERM, {"max_listeners": 10**9}, "files open, enough for"),
+        (signal.SIGINT, {"host": "0.0.0.0"}, "set LEGATO_TOKEN"),
+    ],
+)
+def test_it_serves_and_leaves(leave: signal.Signals, given: dict[str, object], warns: str) -> None:
+    with start(port=0, voices="tone", **given) as server:
         assert server.stdout is not None
+        assert server.stderr is not None
         try:
             address = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
             assert address is not None
@@ -41,6 +48,9 @@ def test_it_serves_and_leaves(leave: signal.Signals) -> None:
         finally:
             server.send_signal(leave)
         assert server.wait(10) == 0
+        said = server.stderr.read()
+        assert [sentence in said for sentence in ("enough for", "LEGATO_TOKEN")].count(True) == 1
+        assert warns in said
 
 
 def test_a_taken_port_is_said() -> None:
