@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,8 @@ from transport_webrtc.media.block import Block
 
 DATA_CHUNK = 0
 """RFC 9260 section 3.3.1."""
+HEADERS = 28
+"""Bytes of IPv4 and UDP."""
 RUNG = Rung(bitrate=24_000, bandwidth=Bandwidth.FB, frame_ms=20)
 
 
@@ -172,23 +174,37 @@ class LeftAhead:
         self.messages: list[tuple[float, SpeechMessage | Flush]] = []
         """(when, message), whole and before encryption."""
         self.sizes: list[int] = []
-        """Of the datagrams that hold them, headers included."""
-        self._ours = False
+        """Of the datagrams that hold them, headers included, without the acknowledgements that ride along."""
+        self._ours: int | None = None
+        """What a datagram with a message of ours has on the wire beyond its payload: headers, less a SACK beside it."""
         transport = listener.line._peer.pc.sctp.transport
         send, clock = transport._send_data, asyncio.get_running_loop().time
 
         async def sent(data: bytes) -> None:
-            chunk = data[12 : 12 + int.from_bytes(data[14:16], "big")]  # without the padding
-            message = _ahead(chunk[16:]) if chunk[0] == DATA_CHUNK else None
-            if message is not None:
-                self.messages.append((clock(), message))
-            self._ours = message is not None
+            found = [_ahead(chunk[16:]) for chunk in _chunks(data) if chunk[0] == DATA_CHUNK]
+            messages = [(clock(), message) for message in found if message is not None]
+            self.messages += messages
+            beside = sum(len(chunk) for chunk in _chunks(data) if chunk[0] != DATA_CHUNK)
+            self._ours = HEADERS - beside if messages else None
             await send(data)
-            self._ours = False
+            self._ours = None
+
+        def left(datagram: bytes, _: object) -> None:
+            if self._ours is not None:
+                self.sizes.append(len(datagram) + self._ours)
 
         transport._send_data = sent
         if listener.network is not None:
-            listener.network.watch(lambda datagram, _: self.sizes.append(len(datagram) + 28) if self._ours else None)
+            listener.network.watch(left)
+
+
+def _chunks(packet: bytes) -> Iterator[bytes]:
+    """Those of an SCTP packet, without their padding (RFC 9260 section 3)."""
+    at = 12
+    while at + 4 <= len(packet):
+        length = int.from_bytes(packet[at + 2 : at + 4], "big")
+        yield packet[at : at + length]
+        at += -(-length // 4) * 4
 
 
 def _ahead(data: bytes) -> SpeechMessage | Flush | None:
