@@ -24,6 +24,8 @@ CUT_S = 0.25
 now and then."""
 AHEAD_S, VERDICT_S = 0.5, 0.5
 """An answer to a ping so much newer than the newest word on what arrived waits for that word, but no longer."""
+BEHIND_S = 0.4
+"""So much more than at best between a packet and the word that it arrived is a queue in which speech goes silent."""
 ASKED_S = 0.3
 """What was lost and is asked for again is there by then."""
 
@@ -63,6 +65,10 @@ class Watching:
         self._plan: Plan | None = None
         self._reached: float | None = None
         """What left by then arrived, or is seen to."""
+        self._least_s = float("inf")
+        """From when a packet left until it was known to have arrived, at best."""
+        self._behind = False
+        """It takes far longer now."""
         self._stalled_from: float | None = None
         """The same when a silence began of which it is not known yet whether anything was lost in it."""
         self._asked_until: float | None = None
@@ -77,10 +83,10 @@ class Watching:
         return self._outage.since is not None
 
     def plan(self, plan: Plan) -> Plan:
-        """The plan for the audio track: out of reach it only probes; what may have to wait for the path is light, so
-        that it arrives soon once there is one."""
+        """The plan for the audio track: out of reach it only probes; what has to wait for the path, or may have to, is
+        light, so that it arrives as soon as can be."""
         self._plan = plan
-        if self._outage.stalled:
+        if self._outage.stalled or self._behind:
             plan = replace(plan, rung=min(plan.rung, LOWEST, key=lambda rung: rung.bitrate), protection=Protection())
         return replace(plan, idle_gap_s=PROBE_S) if self.out else plan
 
@@ -90,7 +96,7 @@ class Watching:
         if self._closed:
             return
         since, known = self._outage.since, self._known(now, reached)
-        if since is not None and known is not None and known <= since:
+        if since is not None and known is not None and known <= since and not self._moves(known):
             return
         stalled = self._outage.sign(now)
         if since is not None:
@@ -119,6 +125,11 @@ class Watching:
             self._ahead_since = now
         return reached if now - self._ahead_since >= VERDICT_S else newest
 
+    def _moves(self, known: float) -> bool:
+        """What left before the outage was declared arrives now: as nothing is held yet, nothing hangs on the rest."""
+        held = self._speaker.live.held_at is not None or self._asked_until is not None
+        return not held and self._reached is not None and known > self._reached
+
     def _back(self, known: float | None) -> None:
         """What was held goes on: where it was if nothing was lost, else after the last that arrived before that."""
         held_at, told = self._speaker.live.held_at, self._told()
@@ -137,6 +148,8 @@ class Watching:
         if told is not None and known is not None and told.arrived_until(now) is not None:
             if stalled and self._stalled_from is None:
                 self._stalled_from = self._reached
+            self._least_s = min(self._least_s, now - known)
+            self._behind = now - known > self._least_s + BEHIND_S
             known = self._reached = self._judged(now, known, told)
         self._speaker.live.arrived(known, watched=self._outage.watched)
 

@@ -71,7 +71,7 @@ class Heard:
                 self.speaker.back("outage")
         elif self.away_at is None and now - self.sign >= 0.5:
             self.away_at = now
-            self.speaker.away("outage")
+            self.speaker.away("outage", finish=True)
 
     def ticks(self, id="a"):
         """Every tick of the utterance that was heard, in order, by what the samples say of themselves."""

@@ -87,6 +87,18 @@ def test_a_drive_of_many_stalls(drive):
     assert road.silence_s <= 2.6, "what the longest takes, less what the receiver had"
 
 
+def test_speech_in_a_queue_that_hardly_moves_is_light(drive):
+    narrow, wide = (
+        Step(at_s=at_s, direction="down", settings={"rate_kbps": kbps}) for at_s, kbps in ((2, 12), (8, 400))
+    )
+    road = drive(narrow, wide, seconds=24.0)
+    assert np.array_equal(road.heard, np.arange(24 * WORD)), "a receiver throws away what is far too much"
+    light = [time / 48_000 - 2.0 for time, b in road.left.items() if len(b.samples) == LOWEST.frame_ms * 48]
+    assert light[0] == pytest.approx(2.8, abs=0.3)
+    assert light[-1] < 8.7
+    assert not road.when("paused")
+
+
 @pytest.mark.parametrize("seconds", [3.0, 10.0])
 def test_it_is_no_less_an_outage_where_all_is_lost(drive, seconds):
     road = drive(*stalled(2.0, 0.7), *lossy(6.2, seconds), seconds=22.0 + seconds)

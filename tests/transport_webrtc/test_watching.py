@@ -110,6 +110,24 @@ def test_but_not_for_ever(watch):
     watch(test)
 
 
+def test_a_path_that_moves_again_before_anything_was_held_is_back_at_once(watch):
+    async def test(watching, speaker, told, run):
+        before = told.newest
+        await run(0.6, arrives=False)
+        assert watching.out
+        now = watching._clock()
+        told.newest = before + 0.2
+        speaker.live.held_at = now
+        watching.sign(now, told.newest)
+        assert watching.out, "of what was held nothing is known yet"
+        speaker.live.held_at = None
+        watching.sign(now, told.newest)
+        assert not watching.out
+        assert speaker.said[-1] == "back"
+
+    watch(test)
+
+
 def test_from_pings_alone_nothing_is_learnt_of_what_was_lost(watch):
     async def test(watching, speaker, told, run):
         for _ in range(2):
@@ -156,5 +174,10 @@ def test_what_may_have_to_wait_is_light_and_out_of_reach_it_only_probes(watch):
         assert watching.plan(plan).idle_gap_s == PROBE_S
         await run(0.2)
         assert watching.plan(plan) is plan
+        for late_s, rung in ((0.4, SAFE), (0.6, LOWEST), (0.1, SAFE)):
+            await run(0.1, arrives=False)
+            told.newest = watching._clock() - late_s
+            watching.sign(watching._clock(), told.newest)
+            assert watching.plan(plan).rung is rung, "a queue in which it would go silent"
 
     watch(test)

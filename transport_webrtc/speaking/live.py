@@ -108,6 +108,8 @@ class Live:
         """Last tick of it heard; what was heard for certain is given up."""
         now = self._clock()
         position = utterance.position(now, self.delay_s) if self._held_at is None else self._arrived(utterance)
+        if self._silent:
+            position = min(position, self._arrived(utterance))
         utterance.certain(position if self._until is None else min(position, self._arrived(utterance)))
         utterance.clock.forget(now - self.delay_s if self._until is None else min(self._until, now - self.delay_s))
         return position
@@ -254,11 +256,16 @@ class Live:
             return max(utterance.reached, utterance.clock.arrived(self._until))
         return utterance.position(self._clock() if self._held_at is None else self._held_at, self.delay_s)
 
+    @property
+    def _silent(self) -> bool:
+        """Signs of the listener fail to come, which say what arrived."""
+        return self._watched and self._until is not None and self._clock() - self._sign_at > DOUBT_S
+
     def _believed(self, name: str, utterance: Utterance, data: dict[str, Any]) -> bool:
         """Whether what should have been heard was; the end of an utterance has to be known."""
         if not self._watched or self._until is None or (name == OVER and utterance.keep is Keep.SKIP):
             return True
-        if name != OVER and (self._held_at is not None or self._clock() - self._sign_at <= DOUBT_S):
+        if name != OVER and (self._held_at is not None or not self._silent):
             return True
         return self._arrived(utterance) >= data.get("position", utterance.pipeline.taken)
 
