@@ -86,7 +86,7 @@ class Watching:
         """The plan for the audio track: out of reach it only probes; what has to wait for the path, or may have to, is
         light, so that it arrives as soon as can be."""
         self._plan = plan
-        if self._outage.stalled or self._behind:
+        if self._behind or (self._outage.stalled and self._reached is not None):  # pings alone may just be late
             plan = replace(plan, rung=min(plan.rung, LOWEST, key=lambda rung: rung.bitrate), protection=Protection())
         return replace(plan, idle_gap_s=PROBE_S) if self.out else plan
 

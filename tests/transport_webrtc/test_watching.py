@@ -129,9 +129,13 @@ def test_a_path_that_moves_again_before_anything_was_held_is_back_at_once(watch)
 
 
 def test_from_pings_alone_nothing_is_learnt_of_what_was_lost(watch):
+    plan = Plan(rung=SAFE, tier="full", reason=Reason.STEADY)
+
     async def test(watching, speaker, told, run):
         for _ in range(2):
-            await run(1.5, arrives=False)
+            await run(0.45, arrives=False)
+            assert watching.plan(plan) is plan, "they may just be late"
+            await run(1.05, arrives=False)
             await run(1.0)
         assert speaker.said == ["away", "forget", "back"] * 2
         assert watching._outage.limit_s == 0.5

@@ -17,8 +17,8 @@ KEPT_S = 4.0
 holds 200 packets (neteq.h, `max_packets_in_buffer`)."""
 KEPT_FOR_S = 30.0
 """So long after it did so last: roads have tunnels."""
-STALL_S = 0.4
-"""Silence from which on what leaves may have to wait for the path."""
+STALL = 0.8
+"""Share of what usually is an outage: of silence from which on what leaves may have to wait for the path."""
 LONGEST = 1.5
 """Times the longest silence of late, where that is more."""
 GAPS = 16
@@ -74,7 +74,7 @@ class Outage:
     @property
     def stalled(self) -> bool:
         """Signs have been regular, and fail to come."""
-        return self.watched and self._silent_s >= STALL_S
+        return self._usual_s is not None and self.watched and self._silent_s >= STALL * self._usual_s
 
     def sign(self, now: float) -> bool:
         """One came; an outage is over with it. Whether there was one, or the silence would have passed for one but for
