@@ -23,8 +23,9 @@ from .voice import PreparedClause, Samples, SwitchPoint, Voice, VoiceInfo
 from .voices.limits import FASTEST, SLOWEST
 
 FIRST_CHUNK_S = 0.104
-"""Length of the first chunk, as whole model frames."""
-RAMP = (1, 1, 2, 4, 6)
+"""Speech in the first chunk, as whole model frames; silence before it, as far as it is expected, comes on top. So it
+holds the 60 ms with which a player begins, and what its encoder and its taker look ahead (18 ms) and round off (20)."""
+RAMP = (1, 2, 4, 6)
 """Lengths of the first chunks as multiples of the first; the last one stays."""
 TIERS = {"full": 0.0, "fp32": 0.0, "fp16": 0.3, "bf16": 0.4, "mixed": 1.0, "light": 2.0}
 """Names of tiers that have an order among all voices, and how far each is below the best."""
@@ -56,6 +57,8 @@ def _lengthened(samples: Samples, added: int) -> Samples:
 class Placement:
     """Where a clause was put and how it was cut."""
 
+    skipped: int
+    """Model frames at its front that were not decoded."""
     lead: int
     """Samples left out at its front, at the voice's rate: the silence before speech."""
     pause: int
@@ -121,8 +124,8 @@ class SpeechStream:
         """Renders at most one chunk and returns what came of it, in order; an empty list asks for more text.
 
         `tier` holds from this chunk on where the voice can, else from the next clause on or not at all.
-        `chunk_frames` model frames of the chosen voice is the longest a chunk may be; None leaves it to the ramp. A
-        chunk that would leave a few frames over takes them along. Errors of the voice come through.
+        `chunk_frames` model frames of the chosen voice is the most that a chunk may hold of speech; None leaves it to
+        the ramp. A chunk that would leave a few frames over takes them along. Errors of the voice come through.
         """
         started = perf_counter()
         events, self._notices = self._notices, []
@@ -143,8 +146,8 @@ class SpeechStream:
             self._prepared += 1
             if prepared.frames:
                 given = self._given_placement()
-                lead = given.lead if given else None
-                self._clause = ClauseStream(prepared, self._voice.info, self._resampler(), lead=lead)
+                skipped, lead = (given.skipped, given.lead) if given else (None, None)
+                self._clause = ClauseStream(prepared, self._voice.info, self._resampler(), skipped=skipped, lead=lead)
                 self._text, self._announced = text, False
                 return True
         return False
@@ -176,7 +179,7 @@ class SpeechStream:
         assert clause is not None
         samples, frames = np.zeros(0, dtype=np.float32), 0
         while clause.left and not len(samples):
-            count = self._length(clause.left, chunk_frames)
+            count = self._length(clause, chunk_frames)
             samples = clause.next(count, tier)
             self._lengths.append(count)
             frames += count
@@ -191,7 +194,9 @@ class SpeechStream:
             added = self._pause(clause.trailing, len(samples)) if len(samples) else 0
             samples = _lengthened(samples, added)
             pause = min(clause.trailing + added, len(samples))
-            self.placements.append(Placement(lead=clause.lead or 0, pause=added, lengths=tuple(self._lengths)))
+            self.placements.append(
+                Placement(skipped=clause.skipped, lead=clause.lead or 0, pause=added, lengths=tuple(self._lengths))
+            )
             self._lengths.clear()
         if len(samples):
             events.append(
@@ -210,19 +215,20 @@ class SpeechStream:
             self.position += len(samples)
         return events
 
-    def _length(self, left: int, chunk_frames: int | None) -> int:
+    def _length(self, clause: ClauseStream, chunk_frames: int | None) -> int:
         """Model frames of the next chunk: by the ramp, by what was asked for, and never leaving a small rest."""
         if given := self._given_placement():
             return given.lengths[len(self._lengths)]
         frame_s = _frame_s(self._voice.info)
-        first = max(1, round(FIRST_CHUNK_S / frame_s))
+        left, silent, first = clause.left, clause.silent, max(1, round(FIRST_CHUNK_S / frame_s))
         if chunk_frames is not None and self._voice is not self._chosen:
             chunk_frames = max(1, round(chunk_frames * _frame_s(self._chosen.info) / frame_s))
         if self._chunks < len(RAMP):
             length = min(first * RAMP[self._chunks], chunk_frames or left)
         else:
             length = chunk_frames or first * RAMP[-1]
-        return left if left - length <= first // 2 else max(1, length)
+        length = max(1, length) + silent
+        return left if left - length <= first // 2 else length
 
     def _pause(self, silent: int, length: int) -> int:
         """Ticks of silence to add after a clause, or below zero to take away: it ends with `silent` of its own, and of

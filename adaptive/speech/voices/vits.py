@@ -63,7 +63,8 @@ class VitsClause:
         self._voice = voice
         self._latent = latent
         self._z = np.empty_like(latent)
-        self._flowed = 0
+        self._flowed = 0, 0
+        """The frames of which `_z` is known, from the first to the one behind the last."""
 
     def decode(self, start: int, count: int, *, tier: str, tail: int = 0) -> Samples:
         """See `PreparedClause.decode`. Equal to decoding the clause whole within 1e-5 at `full`."""
@@ -77,13 +78,24 @@ class VitsClause:
         return samples[(start - first) * hop : (stop - first) * hop]
 
     def z(self, start: int, end: int) -> Matrix:
-        """What the decoder makes sound of. The flow runs as far as `end` where it has not yet, seeing its context."""
-        if end > self._flowed:
-            block = FLOW_BLOCK if self._flowed else 0
-            flowed = min(self.frames, max(end, self._flowed + block))
-            self._z[:, self._flowed : flowed] = self._voice.flow(self._latent, self._flowed, flowed)
-            self._flowed = flowed
+        """What the decoder makes sound of. The flow runs where it has not yet, seeing its context."""
+        first, last = self._flowed
+        if first == last:
+            self._run_flow(start, end)
+            self._flowed = start, end
+            return self._z[:, start:end]
+        if start < first:
+            self._run_flow(start, first)
+            first = start
+        if end > last:
+            until = min(self.frames, max(end, last + FLOW_BLOCK))
+            self._run_flow(last, until)
+            last = until
+        self._flowed = first, last
         return self._z[:, start:end]
+
+    def _run_flow(self, start: int, end: int) -> None:
+        self._z[:, start:end] = self._voice.flow(self._latent, start, end)
 
 
 class VitsVoice:

@@ -1,12 +1,14 @@
 """The stream on a scripted voice whose every sample is known beforehand."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from adaptive.audio.resampling import resample
+from adaptive.speech.clause import KEPT_S
 from adaptive.speech.renderer import Chunk, ClausePrepared, Noticed, Rendered, RenderEvent
 from adaptive.speech.stream import RAMP, SpeechStream, nearest_tier
 from adaptive.speech.voice import Samples, SwitchPoint, VoiceInfo, Word
@@ -15,8 +17,8 @@ from adaptive.ticks import TICK_RATE
 RATE, FRAME = 22_050, 256
 LEAD = 1500
 """Samples of silence before each clause of the scripted voice."""
-FIRST = 9
-"""Frames of about 104 ms."""
+FIRST, SILENT = 9, 6
+"""Frames of about 104 ms, and of the silence before a clause."""
 
 
 def info(switch: SwitchPoint = SwitchPoint.CHUNK, tiers: tuple[str, ...] = ("full", "mixed", "light")) -> VoiceInfo:
@@ -34,10 +36,10 @@ def info(switch: SwitchPoint = SwitchPoint.CHUNK, tiers: tuple[str, ...] = ("ful
 class ScriptedClause:
     """Ten frames a character: silence, then a hum; a lower tier adds noise 20 dB below it."""
 
-    def __init__(self, text: str, seed: int, own: VoiceInfo) -> None:
+    def __init__(self, text: str, seed: int, own: VoiceInfo, lead: int = LEAD) -> None:
         self.frames = 10 * len(text)
         self.words: tuple[Word, ...] = (
-            Word(text=text, start=LEAD * TICK_RATE // RATE, end=self.frames * FRAME * TICK_RATE // RATE),
+            Word(text=text, start=lead * TICK_RATE // RATE, end=self.frames * FRAME * TICK_RATE // RATE),
         )
         self.asked: list[tuple[int, int, str]] = []
         self._info = own
@@ -45,7 +47,7 @@ class ScriptedClause:
         hum = sum(np.sin(2 * np.pi * 120 * k * time + seed) / k for k in (1, 2, 3, 5, 8)) * 0.1
         noise = np.random.default_rng(seed).standard_normal(len(time)) * 0.01
         self.sound = {
-            tier: np.where(np.arange(len(time)) < LEAD, 0, hum + place * noise).astype(np.float32)
+            tier: np.where(np.arange(len(time)) < lead, 0, hum + place * noise).astype(np.float32)
             for place, tier in enumerate(own.tiers)
         }
 
@@ -109,12 +111,46 @@ def test_chunks_follow_each_other_to_the_tick_and_end_where_rendered_says() -> N
 def test_what_comes_out_is_the_whole_clause_without_its_leading_silence() -> None:
     voice = ScriptedVoice()
     out = sound(spoken("A word", voice))
-    kept = round(0.010 * RATE)
+    kept = round(KEPT_S * RATE)
     whole = resample(voice.clauses[0].sound["full"][LEAD - kept :], RATE, TICK_RATE)
     assert len(out) == len(whole)
     inner = slice(round(0.02 * TICK_RATE), -round(0.02 * TICK_RATE))
     error = out[inner] - whole[inner]
     assert 10 * np.log10(np.mean(error**2) / np.mean(whole[inner] ** 2)) < -100
+
+
+class LateVoice(ScriptedVoice):
+    """Half a second of silence before each clause, with the noise of a low tier in it."""
+
+    LEAD = RATE // 2
+
+    def __init__(self, noise: float = 0.002, *, estimated: bool = False) -> None:
+        super().__init__()
+        self._noise, self._estimated = noise, estimated
+
+    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> ScriptedClause:
+        prepared = ScriptedClause(clause, seed, self.info, lead=self.LEAD)
+        prepared.words = tuple(replace(word, estimated=self._estimated) for word in prepared.words)
+        noise = np.random.default_rng(seed).standard_normal(prepared.frames * FRAME).astype(np.float32)
+        prepared.sound["full"] += self._noise * noise
+        self.clauses.append(prepared)
+        return prepared
+
+
+def test_silence_that_the_model_foretells_is_not_decoded_and_speech_begins_in_the_first_chunk() -> None:
+    knows, guesses = LateVoice(0.0), LateVoice(0.0, estimated=True)
+    events, other = spoken("abcdefghijkl", knows), spoken("abcdefghijkl", guesses)
+    start, count, _ = knows.clauses[0].asked[0]
+    assert 0 < start * FRAME < LateVoice.LEAD - 0.1 * RATE
+    assert (start + count) * FRAME > LateVoice.LEAD + 0.1 * RATE
+    assert guesses.clauses[0].asked[0][0] == 0
+    assert len(chunks(events)[0].samples) > 0.085 * TICK_RATE
+    np.testing.assert_allclose(sound(events), sound(other), atol=1e-5)
+
+
+def test_the_noise_of_a_low_tier_is_no_speech() -> None:
+    silent, noisy = (sound(spoken("abcdefghijkl", LateVoice(noise))) for noise in (0.0, 0.002))
+    assert len(noisy) == pytest.approx(len(silent), abs=0.005 * TICK_RATE)
 
 
 def test_clauses_begin_where_they_say_and_words_lie_inside() -> None:
@@ -128,7 +164,7 @@ def test_clauses_begin_where_they_say_and_words_lie_inside() -> None:
         assert clause.start + clause.ticks <= end
         assert clause.start <= clause.words[0].start < clause.words[0].end <= clause.start + clause.ticks
     first_word = clauses[0].words[0]
-    assert first_word.start == pytest.approx(round(0.010 * TICK_RATE), abs=2)
+    assert first_word.start == pytest.approx(round(KEPT_S * TICK_RATE), abs=5)
 
 
 def test_pauses_are_set_by_punctuation_and_lie_at_the_end_of_a_chunk() -> None:
@@ -168,16 +204,16 @@ def test_chunks_grow_from_a_small_first_one() -> None:
     voice = ScriptedVoice()
     spoken("abcdefghijklmnopqrstuvw", voice)
     sizes = [count for _, count, _ in voice.clauses[0].asked]
-    assert sizes[:5] == [FIRST * step for step in RAMP]
-    assert sizes[5] == FIRST * RAMP[-1]
+    assert sizes[:4] == [SILENT + FIRST, *(FIRST * step for step in RAMP[1:])]
+    assert sizes[4] == FIRST * RAMP[-1]
 
 
 def test_asked_for_length_caps_the_ramp_and_replaces_its_last_step() -> None:
     small, large = ScriptedVoice(), ScriptedVoice()
     spoken("abcdefghijklmnopqrstuvw", small, chunk_frames=12)
     spoken("abcdefghijklmnopqrstuvw", large, chunk_frames=100)
-    assert [count for _, count, _ in small.clauses[0].asked][:6] == [9, 9, 12, 12, 12, 12]
-    assert [count for _, count, _ in large.clauses[0].asked][:6] == [9, 9, 18, 36, 54, 104]
+    assert [count for _, count, _ in small.clauses[0].asked][:5] == [SILENT + 9, 12, 12, 12, 12]
+    assert [count for _, count, _ in large.clauses[0].asked][:5] == [SILENT + 9, 18, 36, 54, 100]
 
 
 def test_tier_changes_at_the_next_chunk_and_fades_over_ten_milliseconds() -> None:
@@ -185,10 +221,10 @@ def test_tier_changes_at_the_next_chunk_and_fades_over_ten_milliseconds() -> Non
     events = spoken("abcdefgh", voice, "full", "light")
     assert [chunk.tier for chunk in chunks(events)][:4] == ["full", "light", "full", "light"]
     clause = voice.clauses[0]
-    lead = LEAD - round(0.010 * RATE)
+    lead = LEAD - round(KEPT_S * RATE)
     branch = {tier: resample(clause.sound[tier][lead:], RATE, TICK_RATE) for tier in ("full", "light")}
     out = sound(events)
-    border = round((FIRST * FRAME - lead) * TICK_RATE / RATE)
+    border = round(((SILENT + FIRST) * FRAME - lead) * TICK_RATE / RATE)
     fade = round(FRAME * TICK_RATE / RATE)
     assert fade >= 0.010 * TICK_RATE
     margin = 200
