@@ -7,9 +7,10 @@ from typing import Any, Protocol
 
 Message = dict[str, Any]
 
-REPEAT_S = 0.15
+FIRST_REPEAT_S, REPEAT_S = 0.03, 0.15
 """Text is said again after so long without an answer, over the channel that waits for nothing: the reliable one waits a
-second and more after a loss. Its id makes that harmless."""
+second and more after a loss. Its id makes that harmless. The first time is sooner than an answer comes from afar, as
+one lost message is the commonest delay of a first word."""
 MOST_REPEATS = 10
 """By then the reliable channel has tried again, too."""
 LONGEST_REPEAT = 1000
@@ -91,12 +92,12 @@ class Control:
     def _begin(self, message: Message) -> None:
         self.answered(message["id"])
         again = json.dumps({"say": message})
-        self._repeat_later(message, again, MOST_REPEATS if len(again) <= LONGEST_REPEAT else 0)
+        self._repeat_later(message, again, MOST_REPEATS if len(again) <= LONGEST_REPEAT else 0, FIRST_REPEAT_S)
         for id in list(self._unanswered)[:-KEPT]:
             self.answered(id)
 
-    def _repeat_later(self, message: Message, again: str, left: int) -> None:
-        timer = asyncio.get_running_loop().call_later(REPEAT_S, self._repeat, message, again, left) if left else None
+    def _repeat_later(self, message: Message, again: str, left: int, after_s: float = REPEAT_S) -> None:
+        timer = asyncio.get_running_loop().call_later(after_s, self._repeat, message, again, left) if left else None
         self._unanswered[message["id"]] = message, timer
 
     def _repeat(self, message: Message, again: str, left: int) -> None:

@@ -1,5 +1,7 @@
 /** What was said goes again beside the reliable channel, which waits a second and more after a loss, until the server answers. */
 
+/** Before the first of them, ms: sooner than any answer comes from afar, as one lost message is the commonest delay of a first word. */
+const FIRST_MS = 30;
 /** Between two of them, ms. */
 const PAUSE_MS = 150;
 /** So often at most: by then the reliable channel has tried again, too. */
@@ -33,7 +35,7 @@ export class Repeats {
     this.#open.set(message.id, open);
     for (const id of this.#open.keys()) if (this.#open.size > KEPT) this.answered(id);
     const json = JSON.stringify({say: message});
-    if (new Blob([json]).size <= LONGEST) this.#wait(open, json, MOST);
+    if (new Blob([json]).size <= LONGEST) this.#wait(open, json, MOST, FIRST_MS);
   }
 
   /** The server knows of it. @param {string} id */
@@ -47,13 +49,13 @@ export class Repeats {
     for (const id of this.#open.keys()) this.answered(id);
   }
 
-  /** @param {{timer: number}} open @param {string} json @param {number} left */
-  #wait(open, json, left) {
+  /** @param {{timer: number}} open @param {string} json @param {number} left @param {number} pause ms */
+  #wait(open, json, left, pause) {
     const again = () => {
       if (!left) return;
       this.#send(json);
-      this.#wait(open, json, left - 1);
+      this.#wait(open, json, left - 1, PAUSE_MS);
     };
-    open.timer = setTimeout(again, PAUSE_MS);
+    open.timer = setTimeout(again, pause);
   }
 }

@@ -128,7 +128,7 @@ class LateVoice(ScriptedVoice):
         super().__init__()
         self._noise, self._estimated = noise, estimated
 
-    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> ScriptedClause:
+    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0, tier: str | None = None) -> ScriptedClause:
         prepared = ScriptedClause(clause, seed, self.info, lead=self.LEAD)
         prepared.words = tuple(replace(word, estimated=self._estimated) for word in prepared.words)
         noise = np.random.default_rng(seed).standard_normal(prepared.frames * FRAME).astype(np.float32)
