@@ -17,6 +17,8 @@ from .pcm import REACH, Samples, band_limited, decimated, to_pcm16, to_ulaw
 
 PREFILL_TICKS = 960
 """20 ms before its first frame that a new encoder hears: without them the first 6 ms would be built up from nothing."""
+LOOK_AHEAD = 2 * REACH
+"""Ticks behind a frame that must be there before it is made."""
 PCM_TICKS = 480
 """10 ms."""
 SEAM_TICKS = 480
@@ -57,9 +59,9 @@ class Setting:
 class CarriedEncoder:
     """48 kHz float32 blocks of any length to frames, one utterance after another; no sample is left out.
 
-    A frame comes when it and the 624 ticks after it are there, or the end. Where a change of format narrows the band,
-    one more frame of the old format fades into the narrower band, and then the new format begins; where it
-    widens the band, the new format begins in the old band and fades out of it.
+    A frame comes when it and `LOOK_AHEAD` ticks after it are there, or the end. Where a change of format narrows the
+    band, one more frame of the old format fades into the narrower band, and then the new format begins; where it widens
+    the band, the new format begins in the old band and fades out of it.
     """
 
     def __init__(self, setting: Setting, *, complexity: int | None = None) -> None:
@@ -90,7 +92,7 @@ class CarriedEncoder:
         """The next `[n]` samples; returns the frames that are complete."""
         self._held = np.concatenate([self._held, np.asarray(samples, np.float32)])
         frames = []
-        while self._ready >= self._setting.frame + 2 * REACH:
+        while self._ready >= self._setting.frame + LOOK_AHEAD:
             if self._change():
                 continue
             frames.append(self._frame(self._setting.frame, last=False))
@@ -99,7 +101,7 @@ class CarriedEncoder:
     def finish(self) -> list[Frame]:
         """The rest of the utterance; its last frame is filled up with silence. Nothing, where nothing was pushed."""
         left = self._ready
-        self._held = np.concatenate([self._held, np.zeros(self._setting.frame + OPUS_UNIT + 2 * REACH, np.float32)])
+        self._held = np.concatenate([self._held, np.zeros(self._setting.frame + OPUS_UNIT + LOOK_AHEAD, np.float32)])
         frames = []
         while left > 0:
             unit = OPUS_UNIT if self._setting.format.codec is Codec.OPUS else PCM_TICKS

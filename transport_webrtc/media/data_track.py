@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from aiortc import RTCDataChannel
 
-from adaptive.codec.carried import CarriedEncoder, Setting
+from adaptive.codec.carried import LOOK_AHEAD, CarriedEncoder, Setting
 from adaptive.control.plan import Bandwidth, Codec, Format, Plan
 from adaptive.delivery import Ack, Delivery, PlayerState
 from adaptive.utterance.pipeline import AHEAD_STEP
@@ -66,7 +66,7 @@ class DataTrack:
         self.moved = False
         """It goes on from an earlier connection."""
         self._number: int | None = None
-        """Of the stretch that is being encoded."""
+        """Of the stretch that is being encoded; None where the next samples begin one."""
         self._lacks = True
         """There was room for speech, and no speech."""
         self._timer: asyncio.TimerHandle | None = None
@@ -187,9 +187,10 @@ class DataTrack:
     def _take(self, now: float) -> bool:
         """Some speech, if it is wanted and there; whether there was."""
         room = self.delivery.room(now)
-        ticks = -(-room // AHEAD_STEP) * AHEAD_STEP
-        taken = self._source(ticks, timed=self._client.known) if ticks else None
-        self._lacks = bool(ticks) and taken is None
+        # What an encoder looks ahead comes on top at a beginning, so that the first message is whole.
+        ticks = -(-(room + (LOOK_AHEAD if self._number is None else 0)) // AHEAD_STEP) * AHEAD_STEP
+        taken = self._source(ticks, timed=self._client.known) if room else None
+        self._lacks = bool(room) and taken is None
         if taken is None:
             return False
         if taken.not_before is not None:
@@ -202,6 +203,8 @@ class DataTrack:
         frames = self._encoder.push(taken.samples)
         for frame in [*frames, *(self._encoder.finish() if taken.last else ())]:
             self.delivery.add(frame)
+        if taken.last:
+            self._number = None
         return True
 
     def _pump_at(self, at: float | None) -> None:

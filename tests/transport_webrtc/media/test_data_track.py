@@ -5,6 +5,8 @@ import asyncio
 import numpy as np
 import pytest
 
+from adaptive.delivery import Ack, PlayerState
+from adaptive.delivery.bundling import FIRST_TICKS
 from adaptive.delivery.wire import SpeechMessage, unpack
 from transport_webrtc.media.data_track import DataTrack
 from transport_webrtc.speaking.ahead import NOTHING, Taken
@@ -49,6 +51,33 @@ class Speech:
         start, self.taken = self.taken, self.taken + ticks
         samples = np.zeros(ticks, np.float32)
         return Taken(samples=samples, number=1, position=start, before=NOTHING, last=False, not_before=None, lead_s=6.0)
+
+
+class Utterances:
+    """One utterance after another, each of so many ticks."""
+
+    def __init__(self, ticks):
+        self.ticks, self.number, self.taken = ticks, 1, 0
+
+    def begin(self):
+        self.number, self.taken = self.number + 1, 0
+
+    def __call__(self, ticks, *, timed):
+        count = min(ticks, self.ticks - self.taken)
+        if count <= 0:
+            return None
+        samples = np.random.default_rng(self.taken).normal(0, 0.1, count).astype(np.float32)
+        position, self.taken = self.taken, self.taken + count
+        last = self.taken == self.ticks
+        return Taken(
+            samples=samples,
+            number=self.number,
+            position=position,
+            before=samples[:0],
+            last=last,
+            not_before=None,
+            lead_s=6.0,
+        )
 
 
 @pytest.fixture
@@ -106,3 +135,40 @@ async def test_an_answer_that_is_overdue_is_told_once(make) -> None:
     await asyncio.sleep(0.2)
     (overdue_s,) = channel.overdue
     assert overdue_s == pytest.approx(0.1, abs=0.05)
+
+
+def heard_out(channel, ticks):
+    """The player has played the newest utterance to its end."""
+    newest = channel.sent[-1]
+    return Ack(
+        epoch=newest.epoch,
+        largest=newest.number,
+        bitmap=2**64 - 1,
+        arrival=0,
+        delay=0,
+        wanted_utterance=newest.utterance,
+        wanted=ticks,
+        played_utterance=newest.utterance,
+        played=ticks,
+        buffered=0,
+        state=PlayerState.EMPTY,
+    ).pack()
+
+
+async def pumped(track):
+    track.wake()
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_the_first_message_of_each_utterance_holds_all_that_a_player_begins_with():
+    channel, source = Channel(), Utterances(ticks=4_800)
+    nothing = dict.fromkeys(("on_ack", "on_standing"), lambda: None)
+    track = DataTrack(channel, source, clock=lambda: 1.0, plan=None, **nothing)
+    await pumped(track)
+    track.acked(heard_out(channel, 4_800))
+    source.begin()
+    await pumped(track)
+    track.close()
+    first = [message for message in channel.speech if message.position == 0]
+    assert [(one.utterance, len(one.frames) * one.ticks) for one in first] == [(1, FIRST_TICKS), (2, FIRST_TICKS)]
