@@ -11,8 +11,8 @@ from aiortc import RTCDataChannel
 from adaptive.control.plan import Carrier, Codec, Plan
 from adaptive.control.reports import HeardReport, NetworkReport
 
+from .carrier_of_turn import CarrierOfTurn
 from .media.data_track import DataTrack
-from .messages import Refused
 from .speaker import Speaker
 from .speaking.ahead import Place
 
@@ -75,6 +75,14 @@ class Carrying:
         self._reported_at = float("-inf")
         self._returning: asyncio.TimerHandle | None = None
         """Until a player that goes on said where it is."""
+
+        self.of_turn = CarrierOfTurn(
+            speaker,
+            present=lambda: None if self._leaving is not None else self.carrier,
+            has_track=lambda: self.track is not None and self.track.open,
+            change=self._change,
+            clock=clock,
+        )
 
     def connected(self, *, channels: bool) -> None:
         """The connection stands; `channels`: the client offered data channels."""
@@ -141,9 +149,8 @@ class Carrying:
             log.debug("An acknowledgement was dropped: %s", error)
 
     def ask(self, carrier: Carrier) -> None:
-        """The client asks for that carrier. Raises Refused."""
-        if carrier is Carrier.DATA and (self.track is None or not self.track.open):
-            raise Refused(409, "This listener has no data track: offer a channel named 'speech', or ask for audio.")
+        """The client asks for that carrier, also for what sounds. Raises Refused."""
+        self.of_turn.claim(carrier)
         self._wanted = "audio" if carrier is Carrier.AUDIO else "data"  # also of a channel that opens late
         if self._connected:
             self._settle(carrier, "The client asked for it.")
@@ -156,6 +163,7 @@ class Carrying:
     def look(self, now: float) -> None:
         """A few times a second: where the network went away for longer than the lead, speech is held, and goes on by
         its `keep` where the player says it stopped. What was sent would sound first, in the midst of a word."""
+        self.of_turn.look()
         on = self.carrier is Carrier.DATA and self._leaving is None and self._ran_out_at is None
         if on and self.track is not None and self.track.delivery.ran_out(now) and self.track.where() is not None:
             log.info("The data track is out of reach.")
@@ -191,11 +199,10 @@ class Carrying:
 
     def as_dict(self) -> dict[str, Any]:
         """For the listener's snapshot."""
-        lead_s = self.lead_s
         return {
             "carrier": self.carrier,
             "carrier_why": self.why,
-            "lead_s": None if lead_s is None else round(lead_s, 3),
+            "lead_s": None if (lead_s := self.lead_s) is None else round(lead_s, 3),
             "delivery": None if self.track is None else self.track.as_dict(),
         }
 
@@ -210,9 +217,8 @@ class Carrying:
                 track.close()
 
     def _settle(self, carrier: Carrier, why: str) -> None:
-        if self._leaving is not None:
-            self._left()
-        self._stop_waiting()
+        self._left()
+        self.of_turn.own = carrier
         if carrier is self.carrier:
             return
         if self.carrier is Carrier.DATA and self.track is not None:
@@ -249,7 +255,7 @@ class Carrying:
 
     def _lost(self, why: str) -> None:
         """The data track is gone, and does not come back on this connection."""
-        if self.carrier is Carrier.DATA:
+        if Carrier.DATA in (self.carrier, self.of_turn.own):
             self._settle(Carrier.AUDIO, why)
         if self.track is not None:
             self.track.close()
@@ -283,11 +289,8 @@ class Carrying:
 
     def _wait(self, seconds: float) -> None:
         self._stop_waiting()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._waited)
-
-    def _waited(self) -> None:
-        self._timer = None
-        self._settle(Carrier.AUDIO, "The client offers no data track.")
+        why = "The client offers no data track."
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._settle, Carrier.AUDIO, why)
 
     def _stop_waiting(self) -> None:
         if self._timer is not None:

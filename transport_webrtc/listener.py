@@ -134,7 +134,7 @@ class Listener(Steered):
         if self._closing is not None:
             raise Refused(404, "This listener is gone.")
         if message.carrier != "auto":
-            self.carrying.ask(Carrier(message.carrier))
+            self.carrying.of_turn.check(Carrier(message.carrier))
         return self._speaker.say(message)
 
     def do(self, message: Message) -> Accepted | None:

@@ -64,6 +64,7 @@ class SayMessage(BaseModel):
     speed: Annotated[Number, Field(ge=0.25, le=4, description="a number from 0.25 to 4")] = 1.0
     profile: Annotated[StrictStr | None, Field(description="the name of a profile")] = None
     carrier: Annotated[Literal["auto", "audio", "data"], Field(description="auto, data or audio")] = "auto"
+    """For its turn; `auto` is the listener's."""
     priority: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=9)] | None, Field(description="a whole number from 0 to 9")
     ] = None

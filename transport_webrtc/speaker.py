@@ -50,10 +50,11 @@ class Speaker:
         self._emit = emit
         self._clock = clock
         self._limits = limits or Limits()
-        self._turns = Turns(renderer=renderer, clock=clock, told=self._told, over=self._over, wake=self._woken)
-        self.ahead = Ahead(self._turns, clock=clock, tell=self._tell, heard_out=self._ended)
+        self.turns = Turns(renderer=renderer, clock=clock, told=self._told, over=self._over, wake=self._woken)
+        """Whose turn it is."""
+        self.ahead = Ahead(self.turns, clock=clock, tell=self._tell, heard_out=self._ended)
         """What the data track took."""
-        self.live = Live(self._turns, clock=clock, tell=self._tell, heard_out=self._ended)
+        self.live = Live(self.turns, clock=clock, tell=self._tell, heard_out=self._ended)
         """What the audio track took."""
         self._tally = Tally()
         self._past = Past()
@@ -72,7 +73,7 @@ class Speaker:
         check_length(len(message.say), self._limits.max_text_chars)
         profile = profile_of(message, self._profile)
         voice = voice_of(message, self._voice, self._renderer)
-        sounding, waiting = self.ahead.sounding, self._turns.waiting
+        sounding, waiting = self.ahead.sounding, self.turns.waiting
         check_later(message, (utterance.not_before - self._clock() for utterance in waiting))
         if message.interrupt and sounding is not None:
             self._interrupt(sounding)
@@ -85,11 +86,11 @@ class Speaker:
         accepted = Accepted(id=message.id or secrets.token_urlsafe(9), place=place)
         info, now = next((info for info in self._renderer.status().voices if info.name == voice), None), self._clock()
         utterance = Utterance(message=message, accepted=accepted, profile=profile, voice=voice, info=info, now=now)
-        self._turns.add(utterance, first=message.interrupt)
+        self.turns.add(utterance, first=message.interrupt)
         self._emit("queued", accepted.id, {"position": 0, "place": place})
         if urgent and sounding is not None:
             (self.ahead if sounding in self.ahead else self.live).cut_into(sounding)
-        self._turns.advance()
+        self.turns.advance()
         self.ahead.make_way()
         return accepted
 
@@ -97,7 +98,7 @@ class Speaker:
         """Silence: cuts off what sounds and drops what waits; with an id, that utterance alone. Raises Refused."""
         for utterance in self._meant(id, self.ahead.everyone):
             self._interrupt(utterance)
-        self._turns.advance()
+        self.turns.advance()
 
     def clear(self, id: str | None = None) -> None:
         """Drops what waits, or the one of it that is meant; what has its turn goes on. Raises Refused."""
@@ -105,7 +106,7 @@ class Speaker:
             raise Refused(409, f"The utterance {id!r} has its turn already; stop it instead.")
         for utterance in self._meant(id, self.ahead.everyone[self.ahead.sounding is not None :]):
             self._interrupt(utterance)
-        self._turns.advance()
+        self.turns.advance()
 
     def pause(self, id: str | None = None) -> None:
         """Holds what has its turn, or the utterance that is meant; those behind it wait. Raises Refused."""
@@ -126,9 +127,9 @@ class Speaker:
 
     def connected(self) -> None:
         """There is somebody to hear it: sounding begins. What was said before has waited."""
-        self._connected = self._turns.connected = True
+        self._connected = self.turns.connected = True
         self.live.switch(not self.ahead.on)
-        self._turns.advance()
+        self.turns.advance()
         self._wake_carrier()
 
     def carry_ahead(self, on: bool, *, stopped_at: Place | None = None) -> None:
@@ -139,13 +140,13 @@ class Speaker:
         now = self._clock()
         self.ahead.recall(stopped_at)
         self.ahead.stopped = False
-        self.ahead.on = self._turns.ahead_of_time = on
+        self.ahead.on = self.turns.ahead_of_time = on
         self.live.switch(self._connected and not on)
         self.ahead.quiet_until = now + self.live.delay_s
-        current = self._turns.current
+        current = self.turns.current
         if current is not None and current.not_before > now:
-            self._turns.give_way()
-        self._turns.advance()
+            self.turns.give_way()
+        self.turns.advance()
         self._wake_carrier()
 
     def away(self, reason: str, *, finish: bool = False) -> None:
@@ -182,23 +183,21 @@ class Speaker:
     def steer(self, plan: Plan) -> None:
         """Follows a new plan from the next chunk on, and tells what it changes in the frames at once."""
         before, self._plan = self._plan, plan
-        self._turns.steer(plan)
+        self.turns.steer(plan)
         if before is None:
             return
+        sounding = self.ahead.sounding
         for data in switches(before, plan):
-            if self.ahead.sounding is not None:
-                self._tell("switched", self.ahead.sounding, data)
-            else:
-                self._emit("switched", None, data)
+            self._tell("switched", sounding, data) if sounding is not None else self._emit("switched", None, data)
 
     def compute_report(self, now: float) -> ComputeReport:
         """What rendering costs, and how much is ready."""
         status, lead_s = self._renderer.status(), self.ahead.lead_s
-        return compute_report(now, self._turns.current, status, self._voice, lead_s=lead_s)
+        return compute_report(now, self.turns.current, status, self._voice, lead_s=lead_s)
 
     def content_report(self, now: float) -> ContentReport:
         """Pauses ahead and what remains."""
-        return content_report(now, None if self._away else self._turns.current)
+        return content_report(now, None if self._away else self.turns.current)
 
     def position(self) -> int | None:
         """Last tick heard of the utterance that sounds."""
@@ -221,7 +220,7 @@ class Speaker:
         self._connected = False
         self.live.close()
         self.ahead.close()
-        self._turns.close()
+        self.turns.close()
 
     def _again(self, id: str, message: SayMessage) -> Accepted | None:
         """The answer to an id that is known."""
@@ -231,7 +230,7 @@ class Speaker:
         if known.open and (message.say or not message.more):
             check_length(known.characters + len(message.say), self._limits.max_text_chars)
             known.add(message.say, final=not message.more)
-            self._turns.advance()
+            self.turns.advance()
         return known.accepted
 
     def _meant(self, id: str | None, otherwise: list[Utterance]) -> list[Utterance]:
@@ -264,6 +263,7 @@ class Speaker:
         data = {"position": ticks, **({"ticks": ticks} if failure is None else {"message": failure})}
         self._emit(name, utterance.id, data)
         self.ahead.make_way()
+        self.turns.on_turn()
 
     def _interrupt(self, utterance: Utterance) -> None:
         """Cuts it off: nothing of it leaves after the next frame, and nothing more is told of it but this."""
@@ -271,16 +271,14 @@ class Speaker:
             self.ahead.recall()
         position = self.live.position(utterance)
         self.live.cut(utterance)
-        self._turns.drop(utterance)
+        self.turns.drop(utterance)
         self._forget(utterance, State.INTERRUPTED)
         self._emit("interrupted", utterance.id, {"position": position, "heard": utterance.heard_text(position)})
         self._wake_carrier()
 
     def _forget(self, utterance: Utterance, state: State) -> None:
-        if state is State.COMPLETED:
-            utterance.life.reach(state)
-        else:
-            utterance.life.move(state)
+        move = utterance.life.reach if state is State.COMPLETED else utterance.life.move
+        move(state)
         self._tally.add(state, utterance.pipeline.stats)
         self._past.add(utterance.accepted)
 
@@ -291,6 +289,7 @@ class Speaker:
 
     def _woken(self) -> None:
         self.ahead.make_way()
+        self.turns.on_turn()
         self._wake_carrier()
 
     def _wake_carrier(self) -> None:

@@ -20,6 +20,7 @@ TICK_S = 0.01
 START = 2880
 PERIODS = {PlayerState.EMPTY: 1.0, PlayerState.FILLING: 0.1, PlayerState.PLAYING: 0.2, PlayerState.STARVED: 0.1}
 LONG = "One two three four five six seven eight nine ten."
+SHORT = "one two"
 
 
 @dataclass
@@ -548,3 +549,47 @@ async def test_an_outage_longer_than_the_lead_is_taken_up_at_the_word(serve, lis
     listener = server.listeners.get(one.location.rsplit("/", 1)[1])
     told = [numbered.event async for numbered in kept(listener)]
     assert [event["text"] for event in told if event["event"] == "word"] == LONG.split()
+
+
+async def test_a_text_has_the_carrier_it_was_asked_for_on_at_its_turn_and_in_order(server, listen):
+    one, player = await listen(server)
+    listener = next(iter(server.listeners))
+    blocks = watch(listener)
+    for name, carrier in (("a", "auto"), ("b", "audio"), ("c", "data"), ("d", "auto")):
+        one.send({"say": SHORT, "id": name, "carrier": carrier})
+    await played(player, 4_800)
+    assert listener.carrying.carrier == "data", "what sounds goes on where it is"
+    await one.told("finished", id="d", seconds=30)
+    told = [numbered.event async for numbered in kept(listener)]
+    told = [event for event in told if event["event"] != "switched" or event["kind"] == "carrier"]
+    order = [
+        (event["event"], event.get("to") or event["id"])
+        for event in told
+        if event["event"] in ("started", "finished", "switched")
+    ]
+    assert order == [
+        *(("started", "a"), ("finished", "a"), ("switched", "audio")),
+        *(("started", "b"), ("finished", "b"), ("switched", "data")),
+        *(("started", "c"), ("finished", "c"), ("started", "d"), ("finished", "d")),
+    ]
+    ticks = {event["id"]: event["ticks"] for event in told if event["event"] == "finished"}
+    assert {block.utterance for block in blocks} == {"b"}
+    assert blocks[-1].start + 960 >= ticks["b"]
+    assert whole(player.heard(), ticks["a"] + ticks["c"] + ticks["d"])
+
+
+async def test_asking_for_a_carrier_holds_for_what_sounds_and_all_after_it(server, listen):
+    one, _ = await listen(server)
+    listener = next(iter(server.listeners))
+    blocks = watch(listener)
+    one.send({"say": SHORT, "id": "a", "carrier": "data"})
+    one.send({"say": SHORT, "id": "b"})
+    await one.told("started", id="a")
+    one.send({"carrier": "audio"})
+    await one.told("finished", id="b", seconds=30)
+    assert {block.utterance for block in blocks} == {"a", "b"}
+    one.send({"say": SHORT, "id": "c", "carrier": "data", "at": 0.3})
+    one.send({"say": SHORT, "id": "d"})
+    assert (await one.told("switched", kind="carrier", to="data"))["reason"] == "The text was asked for on it."
+    await one.told("finished", id="c", seconds=30)
+    await one.told("finished", id="d", seconds=30)

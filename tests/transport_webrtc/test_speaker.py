@@ -380,7 +380,7 @@ def test_pieces_of_nothing_leave_nothing_behind(play):
         fed = len(scene.renderer.streams[0].text)
         for _ in range(1000):
             scene.say("", id="a", more=True)
-        utterance = scene.speaker._turns.current
+        utterance = scene.speaker.turns.current
         assert len(scene.renderer.streams[0].text) == fed
         assert utterance.characters == len("one two")
         scene.say("", id="a")

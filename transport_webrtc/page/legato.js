@@ -44,6 +44,7 @@ export {LegatoError, request} from "./whep.js";
  * @property {boolean} [interrupt] Cuts off what is sounding.
  * @property {number} [at] Seconds after the server received it.
  * @property {"resume" | "restart" | "skip"} [keep]
+ * @property {"auto" | "data" | "audio"} [carrier] For its turn only.
  */
 
 /** @typedef {import("./lines.js").State} State */

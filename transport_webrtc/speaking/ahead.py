@@ -124,6 +124,11 @@ class Ahead:
         """What sounds, or comes next, on either carrier."""
         return next(iter(self), self._turns.current)
 
+    @property
+    def silent(self) -> bool:
+        """Nothing that was taken is still to be heard."""
+        return not self._stretches
+
     def __contains__(self, utterance: Utterance) -> bool:
         return any(stretch.utterance is utterance for stretch in self._stretches)
 
@@ -136,13 +141,9 @@ class Ahead:
         """At most the next `ticks` samples of what has its turn; None where there is nothing to say at present.
         `timed`: the player can be told before which time something may not sound."""
         current, now = self._turns.current, self._clock()
-        if (
-            current is None
-            or not self.on
-            or self.stopped
-            or self._turns.held
-            or (current.not_before > now and not timed)
-        ):
+        if current is None or not self.on or self.stopped or self._turns.held or not self._turns.here(current):
+            return None
+        if current.not_before > now and not timed:
             return None
         pipeline, start = current.pipeline, current.pipeline.taken
         stretch = self._stretches[-1] if self._stretches else None

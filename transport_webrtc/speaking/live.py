@@ -76,6 +76,11 @@ class Live:
         """Since when nothing is taken; None where it is, be it only to the end of a word."""
         return self._held_at
 
+    @property
+    def silent(self) -> bool:
+        """Nothing that was taken is still to be heard."""
+        return not self._over and self._tail is None
+
     def switch(self, on: bool) -> None:
         """Speech is taken here from now on, or is not."""
         if self._held_at is not None and self._on and not on:
@@ -88,7 +93,7 @@ class Live:
             tail, self._tail = self._tail, None
             return replace(tail, samples=padded(tail.samples, ticks))
         current = self._turns.current
-        if current is None or not self._on or self._held_at is not None:
+        if current is None or not self._on or self._held_at is not None or not self._turns.here(current):
             self._run_in.resting = True
             return None
         now, start = self._clock(), current.pipeline.taken

@@ -46,6 +46,10 @@ class Turns:
         """There is somebody to hear it."""
         self.ahead_of_time = False
         """The carrier sends ahead: what may not sound yet may have its turn, if nothing else waits."""
+        self.here: Callable[[Utterance], bool] = lambda utterance: True
+        """Whether it is to sound on the present carrier."""
+        self.on_turn: Callable[[], None] = lambda: None
+        """Called when a turn begins, and when an utterance is heard out."""
         self.held = False
         """Nobody hears it at present: only what goes by unheard is rendered on."""
         self._renderer = renderer
@@ -126,7 +130,10 @@ class Turns:
 
     def _next(self, now: float) -> Utterance | None:
         following = self.waiting.next(now)
-        return self.waiting.soonest(now) if following is None and self.ahead_of_time else following
+        if following is not None or not self.ahead_of_time:
+            return following
+        soonest = self.waiting.soonest(now)
+        return soonest if soonest is not None and self.here(soonest) else None
 
     def _prepare(self, now: float) -> None:
         """Lets the one that comes next render its beginning."""

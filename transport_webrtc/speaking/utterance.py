@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
+from adaptive.control.plan import Carrier
 from adaptive.control.profiles import Keep, Profile
 from adaptive.speech.renderer import (
     Chunk,
@@ -61,6 +62,8 @@ class Utterance:
         self.speed = message.speed
         self.priority = profile.priority if message.priority is None else message.priority
         self.keep = profile.keep if message.keep is None else message.keep
+        self.carrier = None if message.carrier == "auto" else Carrier(message.carrier)
+        """Asked for, for its turn; None is the listener's."""
         self.not_before = now + message.at
         self.open = message.more
         self.rank = (0, 0)
