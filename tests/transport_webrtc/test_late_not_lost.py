@@ -55,6 +55,12 @@ def test_a_queue_that_stands_still_is_no_outage(drive, seconds, place):
     assert len(road.when("paused")) == len(road.when("resumed")) == 1
 
 
+def test_what_is_still_on_a_long_way_when_word_comes_back_is_not_said_again(drive):
+    long = Step(at_s=-1.9, direction="both", settings={"delay_ms": 200.0})
+    road = drive(long, *stalled(3.05, 1.15))
+    assert np.array_equal(road.heard, np.arange(24 * WORD))
+
+
 def test_a_path_that_held_packets_back_is_trusted_with_more(drive):
     road = drive(*stalled(2.0, 0.7), *stalled(5.0, 3.0))
     assert np.array_equal(road.heard, np.arange(24 * WORD))
