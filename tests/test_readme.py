@@ -49,7 +49,7 @@ def _wait_until_ready(url: str, process: "subprocess.Popen[bytes]") -> None:
         try:
             if httpx.get(f"{url}/readyz").status_code == 200:
                 return
-        except httpx.ConnectError:
+        except httpx.TransportError:
             pass
         time.sleep(0.1)
     raise AssertionError("the server did not become ready within two minutes")

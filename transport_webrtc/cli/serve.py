@@ -1,10 +1,12 @@
 """`legato serve`: the server, told by options, its environment or neither."""
 
+import difflib
 import logging
+import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 USAGE_ERROR = 2
 FAILED = 1
+NEARLY = 0.88
+"""Likeness (difflib) of two names from which one is taken for the other misspelt."""
 
 
 def register(app: typer.Typer) -> None:
@@ -189,9 +193,19 @@ def _warnings(settings: "Settings") -> Iterator[str]:
 
     if not settings.loopback and settings.token is None:
         yield "Whoever reaches this machine may have it speak: set LEGATO_TOKEN to let in only who shows that token."
+    yield from _misspelt(os.environ, settings)
     files = files_allowed()
     if settings.max_listeners > (most := most_listeners(files)):
         yield f"This process may have {files} files open, enough for {most} listeners: allow more with ulimit -n."
+
+
+def _misspelt(environment: Iterable[str], settings: "Settings") -> Iterator[str]:
+    """Of the variables those that are nearly a setting; engines have others, which are none of ours."""
+    known = [f"LEGATO_{name.upper()}" for name in type(settings).model_fields]
+    for name in sorted(environment):
+        if name.startswith("LEGATO_") and name not in known:
+            for meant in difflib.get_close_matches(name, known, n=1, cutoff=NEARLY):
+                yield f"{name} in the environment is no setting and changes nothing; {meant} is one."
 
 
 def _left(number: int, frame: FrameType | None) -> None:

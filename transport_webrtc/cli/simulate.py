@@ -219,7 +219,7 @@ def register(app: typer.Typer) -> None:
         except (ValueError, ControllerFailed) as error:
             raise typer.BadParameter(str(error)) from None
         except OSError as error:
-            typer.echo(f"Nothing could be written: {error}.", err=True)
+            typer.echo(f"Nothing could be written to {error.filename}: {error.strerror}.", err=True)
             raise typer.Exit(1) from None
         if as_json:
             typer.echo(json.dumps(found))

@@ -13,6 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from transport_webrtc.cli import serve
+from transport_webrtc.settings import Settings
 
 RUN = "import sys; from transport_webrtc.cli.serve import run; raise SystemExit(run({given!r}))"
 
@@ -51,6 +52,21 @@ def test_it_serves_and_leaves(leave: signal.Signals, given: dict[str, object], w
         said = server.stderr.read()
         assert [sentence in said for sentence in ("enough for", "LEGATO_TOKEN")].count(True) == 1
         assert warns in said
+
+
+def test_a_misspelt_setting_is_said() -> None:
+    """A token that is not taken leaves the server open."""
+    environment = [
+        "LEGATO_TOKN",
+        "LEGATO_PORT",
+        "LEGATO_KOKORO_VOICE",
+        "LEGATO_COSYVOICE_TIER",
+        "LEGATO_TRACES",
+        "PATH",
+    ]
+    (sentence,) = serve._misspelt(environment, Settings())
+    assert sentence.startswith("LEGATO_TOKN in the environment is no setting")
+    assert "LEGATO_TOKEN is one" in sentence
 
 
 def test_a_taken_port_is_said() -> None:
