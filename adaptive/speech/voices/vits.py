@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     import onnxruntime
 
 FLOW_BLOCK = 160
-"""Frames that the flow runs at least at a time behind the first chunk: every run computes 2 × 32 of context too."""
+"""Frames that the flow runs at least at a time once so many are known, and as many as are known before that: every run
+computes 2 × 32 of context too, and the second chunk of all is waited for while the first one sounds."""
 
 Matrix = NDArray[np.float32]
 """[channels, frames]."""
@@ -88,7 +89,7 @@ class VitsClause:
             self._run_flow(start, first)
             first = start
         if end > last:
-            until = min(self.frames, max(end, last + FLOW_BLOCK))
+            until = min(self.frames, max(end, last + min(last - first, FLOW_BLOCK)))
             self._run_flow(last, until)
             last = until
         self._flowed = first, last
