@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 
 STEP_S = 0.2
 """Between two plans, unless a report shows a queue, which is answered at once."""
+CALM_STEP_S, PLENTY_S = 0.5, 3.0
+"""The same while the listener has so much speech in store that nothing is urgent."""
 CONNECTING_S = 30.0
 """A connection that does not stand by then is lost."""
 VANISHED_S = 30.0
@@ -185,7 +187,7 @@ class Line:
         try:
             while True:
                 self._step(self._clock())
-                await asyncio.sleep(STEP_S)
+                await asyncio.sleep(gap_s(self.carrying.lead_s))
         except Exception:
             log.exception("Listener %s… failed.", self._name)
             self._lose("a fault of the server")
@@ -242,6 +244,11 @@ class Line:
     def _hurry(self, at: float) -> None:
         if not self.ended and self._loop is not None:
             self._step(at)
+
+
+def gap_s(lead_s: float | None) -> float:
+    """Between two plans for a listener with that much speech in store; None on the audio track."""
+    return STEP_S if lead_s is None or lead_s < PLENTY_S else CALM_STEP_S
 
 
 def _narrow(plan: Plan) -> bool:

@@ -152,7 +152,7 @@ class Shadowing:
     def _step(self, now: float, held_s: float | None) -> None:
         late_s = 0.0 if self._ticked_at is None else now - self._ticked_at - self._every_s
         self._ticked_at = now
-        if late_s > BUSY_S and self._stretch is not None:
+        if late_s > BUSY_S and self._stretch is not None and self._stretch.frames:
             self._give_up(now)
         elif self._shadow is not None:
             self._work(now)

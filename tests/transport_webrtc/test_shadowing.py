@@ -170,6 +170,15 @@ def test_what_it_costs_decides_how_often() -> None:
     assert len(dear.told) == pytest.approx(100 / (slices * 0.02 / 0.01), abs=1)
 
 
+def test_ticks_that_come_rarely_give_up_nothing_while_nothing_was_begun() -> None:
+    """As while the data track has the speech and nothing is urgent."""
+    scene = Scene()
+    for _ in range(20):
+        scene.stall(0.5)
+    assert scene.shadowing.left_out == 0
+    assert len(scene.run(9).told) == 1
+
+
 def test_a_loaded_machine_is_left_alone() -> None:
     scene = Scene().run(1)
     scene.stall(0.4)

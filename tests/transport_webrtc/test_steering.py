@@ -6,6 +6,7 @@ from adaptive.control.fixed import FixedController
 from adaptive.control.plan import Bandwidth, Plan, Protection, Rung
 from adaptive.control.profiles import PROFILES
 from adaptive.control.reports import ComputeReport, ContentReport, HeardReport, NetworkReport, Source
+from transport_webrtc.line import CALM_STEP_S, PLENTY_S, STEP_S, gap_s
 from transport_webrtc.steering import Steering
 
 RUNG = Rung(bitrate=24_000, bandwidth=Bandwidth.FB, frame_ms=20)
@@ -68,3 +69,10 @@ def test_a_plan_that_stays_is_applied_once() -> None:
     for now in (0.1, 0.2, 0.3):
         step(made, now)
     assert len(applied) == len(made.changes) == 1
+
+
+@pytest.mark.parametrize(("lead_s", "gap"), [(None, STEP_S), (0.0, STEP_S), (2.9, STEP_S), (6.0, CALM_STEP_S)])
+def test_plans_are_rarer_where_there_is_plenty_ahead(lead_s, gap) -> None:
+    """They cost as much with six seconds in store as with none, where they could save something."""
+    assert gap_s(lead_s) == gap
+    assert CALM_STEP_S <= 0.25 * PLENTY_S, "a plan that comes late still finds speech in store"
