@@ -75,7 +75,8 @@ class CarriedEncoder:
 
     def set(self, setting: Setting) -> None:
         """Takes effect at the next frame border that allows it."""
-        self._wanted = setting
+        if setting != self._wanted:
+            self._wanted = setting
 
     def restart(self, previous: Samples, *, utterance: int, position: int) -> None:
         """The next block begins at `position` of `utterance`; `previous` is what sounds before it, as far as known."""

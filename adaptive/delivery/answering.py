@@ -14,7 +14,9 @@ NEWS_S, RARE_NEWS_S = 0.04, 0.15
 """News are told after so long at the latest, sooner where a gap shows, another state at once."""
 GAP_S = 0.015
 RARE_S = 0.5
-"""Without news the state is told so often, at most, where answers are rare."""
+"""Without news the state is told so often, at most, where answers are rare …"""
+PLENTY_S = 4.0
+"""… and where nobody waits for them, with so much speech in store: each costs the server as much as two frames."""
 PERIODS_S = {
     PlayerState.EMPTY: 1.0,
     PlayerState.FILLING: 0.1,

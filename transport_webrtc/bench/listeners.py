@@ -10,8 +10,9 @@ from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
 from adaptive.delivery import Ack, PlayerState
+from adaptive.delivery.answering import PLENTY_S, news_s, period_s
 from adaptive.delivery.wire import SpeechMessage, unpack
-from adaptive.ticks import TICK_RATE
+from adaptive.ticks import TICK_RATE, to_ticks
 
 from .. import aiortc_sctp
 from ..aiortc_private import gather_on_loopback
@@ -21,8 +22,6 @@ from .far_end import FarEnd, for_far_end, offer_more
 LOSS = 0.02
 """Share of the packets to a reporting listener that are lost, so that some are asked for again."""
 
-NEWS_S, PLAYING_S = 0.04, 0.2
-"""Between acknowledgements of a player, with news and without."""
 BITS = (1 << 64) - 1
 
 
@@ -90,8 +89,8 @@ class Reporting(Plain):
 
 
 class Ahead(Reporting):
-    """Takes the data track instead of what it is offered beside it, and acknowledges as the page's player does: 40 ms
-    after news, else every 200 ms. It plays on time, but decodes nothing."""
+    """Takes the data track instead of what it is offered beside it, and acknowledges as the page's player does; it
+    plays on time, but decodes nothing."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,8 +108,9 @@ class Ahead(Reporting):
     async def take(self, answer: str) -> None:
         """Connects over a path that loses some packets."""
         await super().take(answer)
-        aiortc_sctp.keep_out_of_the_way(self._connection.sctp)  # or each packet were answered at once, as nobody does
-        self._again(PLAYING_S)
+        if self._connection.sctp is not None:  # aiortc alone answers each packet at once, as nobody else does
+            aiortc_sctp.keep_out_of_the_way(self._connection.sctp)
+        self._again(period_s(PlayerState.PLAYING, rare=False))
 
     async def close(self) -> None:
         """Leaves."""
@@ -131,7 +131,7 @@ class Ahead(Reporting):
             self._began = self._began or now
             self._utterance = message.utterance
             self._got = max(self._got, message.position + len(message.frames) * message.ticks)
-        self._again(max(0.0, self._told + NEWS_S - now))
+        self._again(max(0.0, self._told + news_s(rare=False) - now))
 
     def _again(self, wait_s: float) -> None:
         due = self._clock() + wait_s
@@ -145,10 +145,10 @@ class Ahead(Reporting):
     def _tell(self) -> None:
         now, self._timer = self._clock(), None
         self._told = now
-        self._again(PLAYING_S)
+        played = min(self._got, round((now - self._began) * TICK_RATE)) if self._began else 0
+        self._again(period_s(PlayerState.PLAYING, rare=self._got - played >= to_ticks(PLENTY_S)))
         if self._feedback.readyState != "open" or not self._largest:
             return
-        played = min(self._got, round((now - self._began) * TICK_RATE)) if self._began else 0
         ack = Ack(
             epoch=self._epoch,
             largest=self._largest,

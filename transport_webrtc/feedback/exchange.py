@@ -21,8 +21,8 @@ FAST_S = 0.25
 MIDDLE_S = 0.5
 SLOW_S = 1.0
 RARE_S = 4.0
-"""Between pings: where they alone tell of the path; where transport-wide feedback does; where they would weigh; where
-they would weigh on speech whose own acknowledgements tell more."""
+"""Between pings: where they alone tell of the path; where transport-wide feedback does; where they would weigh, or the
+acknowledgements of speech tell as much; where they would weigh on such speech."""
 SILENT_S = 1.0
 """A ping unanswered for this long says that the path is out: packetsLost does not, as nothing arrives to count from."""
 BASE_WINDOW_S = 30.0

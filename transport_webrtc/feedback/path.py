@@ -112,8 +112,9 @@ class PathFacts:
         if self._untold and now - self._told_at >= GAP_S:
             self._tell(now)
         if self._channel is not None:
-            slow_s = RARE_S if acknowledged else SLOW_S
-            self._channel.tick(now, every_s=slow_s if narrow else MIDDLE_S if self.is_wide(now) else FAST_S)
+            slow_s = RARE_S if acknowledged and narrow else SLOW_S
+            usual_s = MIDDLE_S if self.is_wide(now) else FAST_S
+            self._channel.tick(now, every_s=slow_s if narrow or acknowledged else usual_s)
         if self.shadowing is not None:
             self.shadowing.tick(now, held_s=self._held_s)
 

@@ -229,7 +229,7 @@ export class Player {
   /** Tells what is news, when it is time. @param {number} now */
   #acknowledge(now) {
     const silent = this.suspended || this.#status.flushes === this.#flushes;
-    if (this.#silencing ? silent : this.#receipts.due(this.#state, now)) this.#tell(now);
+    if (this.#silencing ? silent : this.#receipts.due(this.#state, now, this.#buffered)) this.#tell(now);
   }
 
   /** @param {number} now */

@@ -15,8 +15,9 @@ const RARE_NEWS_MS = 150;
 const GAP_MS = 15;
 /** Without news the state is told so often, ms. */
 const PERIODS_MS = {empty: 1000, filling: 100, playing: 200, starved: 100, suspended: 1000};
-/** The same, at least, where answers are rare. */
+/** The same, at least, where answers are rare, and where nobody waits for them: with so much speech in store, ms. */
 const RARE_MS = 500;
+const PLENTY_MS = 4000;
 
 /** The transmission numbers seen. */
 export class Receipts {
@@ -64,14 +65,19 @@ export class Receipts {
     }
   }
 
-  /** Whether it is time to tell. @param {keyof typeof PERIODS_MS} state of the player @param {number} now */
-  due(state, now) {
+  /**
+   * Whether it is time to tell.
+   * @param {keyof typeof PERIODS_MS} state of the player
+   * @param {number} now
+   * @param {number} [buffered] ms of speech in store
+   */
+  due(state, now, buffered = 0) {
     if (!this.any) return false;
     if (state !== this.#state) return true;
     const since = now - this.#told;
     if (this.#gap !== null && now - this.#gap >= GAP_MS) return true;
     if (this.#news !== null) return since >= (this.#rare ? RARE_NEWS_MS : NEWS_MS);
-    return since >= Math.max(PERIODS_MS[state], this.#rare ? RARE_MS : 0);
+    return since >= Math.max(PERIODS_MS[state], this.#rare || buffered >= PLENTY_MS ? RARE_MS : 0);
   }
 
   /** @param {keyof typeof PERIODS_MS} state that was told @param {number} now */

@@ -116,7 +116,7 @@ class Player:
     def ack(self, now: float) -> bytes | None:
         """What the server is to be told now, if anything."""
         state = self.state
-        if not (self._flushed or self.messages.due(now, state)):
+        if not (self._flushed or self.messages.due(now, state, buffered_s=self.buffered_s)):
             return None
         self.messages.told(now, state)
         self._flushed = False

@@ -1,7 +1,7 @@
 """Which transmissions arrived, and when that is told. Pure: time is an argument."""
 
 from adaptive.delivery import PlayerState
-from adaptive.delivery.answering import GAP_S, LONG_TICKS, news_s, period_s
+from adaptive.delivery.answering import GAP_S, LONG_TICKS, PLENTY_S, news_s, period_s
 
 from .place import SIZE, beyond
 
@@ -60,13 +60,15 @@ class Receipts:
             self.missing = max(0, self.missing - 1)
         self.received += 1
 
-    def due(self, now: float, state: PlayerState) -> bool:
-        """Whether it is time to tell."""
+    def due(self, now: float, state: PlayerState, *, buffered_s: float = 0.0) -> bool:
+        """Whether it is time to tell; `buffered_s` of speech are in store."""
         if not self.received:
             return False
         if state is not self._state or (self._gap is not None and now - self._gap >= GAP_S):
             return True
-        return now - self._told >= (period_s(state, self._rare) if self._news is None else news_s(self._rare))
+        if self._news is not None:
+            return now - self._told >= news_s(self._rare)
+        return now - self._told >= period_s(state, self._rare or buffered_s >= PLENTY_S)
 
     def told(self, now: float, state: PlayerState) -> None:
         """It was told."""

@@ -10,7 +10,7 @@ from adaptive.control.ahead import AheadRung
 from adaptive.control.plan import Format
 from adaptive.control.reports import HeardReport, NetworkReport
 from adaptive.delivery import Ack, Delivery, Flush, Frame, PlayerState
-from adaptive.delivery.answering import GAP_S, LONG_TICKS, TIMERS_S, news_s, period_s
+from adaptive.delivery.answering import GAP_S, LONG_TICKS, PLENTY_S, TIMERS_S, news_s, period_s
 from adaptive.delivery.wire import unpack
 from adaptive.ticks import TICK_RATE
 from quality.lab.link import Link
@@ -140,7 +140,8 @@ class ModelPlayer:
     def ack(self, now: float) -> Ack | None:
         since = now - self._acked_at
         gap = self._gap_at is not None and now - self._gap_at >= GAP_S
-        late = since >= period_s(self.state, self._rare) + TIMERS_S
+        plenty = self.buffered() >= PLENTY_S * TICK_RATE
+        late = since >= period_s(self.state, self._rare or plenty) + TIMERS_S
         if not (self._fresh and since >= news_s(self._rare)) and not gap and not late:
             return None
         self._acked_at, self._fresh, self._gap_at = now, False, None

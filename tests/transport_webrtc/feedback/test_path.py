@@ -168,7 +168,8 @@ async def test_pings_are_fewer_where_packets_tell(sender) -> None:
     assert await ten_seconds(wide=True, narrow=False) == pytest.approx(20, abs=1)
     assert await ten_seconds(wide=True, narrow=True) == pytest.approx(10, abs=1)
     assert await ten_seconds(wide=True, narrow=True, acknowledged=True) == pytest.approx(2.5, abs=1)
-    assert await ten_seconds(wide=True, narrow=False, acknowledged=True) == pytest.approx(20, abs=1)
+    assert await ten_seconds(wide=True, narrow=False, acknowledged=True) == pytest.approx(10, abs=1)
+    assert await ten_seconds(wide=False, narrow=False, acknowledged=True) == pytest.approx(10, abs=1)
 
 
 async def test_a_wish_waits_for_the_channel_and_is_told_once(sender) -> None:

@@ -110,6 +110,17 @@ test("where messages hold much speech, answers are rare", () => {
   assert.ok(receipts.due("playing", 650), "a path that is wide again");
 });
 
+test("with seconds of speech in store the state is told rarely, and news as soon as ever", () => {
+  const receipts = new Receipts();
+  receipts.take(1, 0, 260);
+  receipts.told("playing", 0);
+  assert.ok(receipts.due("playing", 200, 3999));
+  assert.ok(!receipts.due("playing", 499, 4000) && receipts.due("playing", 500, 4000));
+  assert.ok(receipts.due("suspended", 10, 4000), "another state");
+  receipts.take(2, 50, 260);
+  assert.ok(receipts.due("playing", 50, 4000));
+});
+
 test("complete says whether anything since the mark is missing", () => {
   const receipts = new Receipts();
   receipts.take(1, 0);
