@@ -225,3 +225,36 @@ async def test_messages_that_are_lost_are_said_again_where_nothing_is_waited_for
         for word in ("one", "two", "three"):
             await client.say(word)
         assert time.monotonic() - began < 3.0
+
+
+@pytest.mark.long
+async def test_over_40_percent_loss_what_is_said_reaches_the_server_soon(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And how soon it would where nothing is repeated."""
+    server = await serve(lab=True)
+    p90 = {}
+    for repeats in (10, 0):
+        monkeypatch.setattr("transport_webrtc.client_control.MOST_REPEATS", repeats)
+        async with Client(server.url, carrier="data") as client:
+            (listener,) = server.listeners
+            taken: dict[str, float] = {}
+            say = listener._speaker.say
+            listener._speaker.say = lambda message, say=say, taken=taken: (
+                taken.setdefault(message.id, time.monotonic()),
+                say(message),
+            )[1]
+            listener.network.set(down={"loss": 0.4, "delay_ms": 25}, up={"loss": 0.4, "delay_ms": 25})
+            waits = []
+            for number in range(30):
+                asked = time.monotonic()
+                client.send({"say": "hi", "id": str(number), "interrupt": True})
+                await server.until(lambda number=number, taken=taken: str(number) in taken)
+                waits.append(taken[str(number)] - asked)
+                await asyncio.sleep(0.3)
+            listener.network.set(down={"loss": 0}, up={"loss": 0})
+        await server.until(lambda: not len(server.listeners))
+        p90[repeats] = float(np.percentile(waits, 90))
+        print(f"{repeats} repeats: median {np.median(waits):.3f}, p90 {p90[repeats]:.3f}, max {max(waits):.3f} s")
+    assert p90[10] < 0.6
+    assert p90[10] < p90[0]

@@ -46,3 +46,32 @@ test("what came after the server was heard is not asked again, but for a text th
   assert.deepEqual(second.sent, [{id: "a", say: "unanswered"}]);
   one.close();
 });
+
+test("over 40 % loss what is said arrives soon, and is not said again once it is answered", (context) => {
+  context.mock.timers.enable({apis: ["setTimeout"]});
+  let seed = 7;
+  const lost = () => (seed = (seed * 48271) % 2147483647) / 2147483647 < 0.4;
+  const waits = [];
+  for (let number = 0; number < 200; number++) {
+    let now = 0;
+    let arrived = Infinity;
+    let said = 0;
+    const id = `${number}`;
+    const arrive = () => {
+      said++;
+      if (lost()) return;
+      arrived = Math.min(arrived, now);
+      if (!lost()) one.heard(id);
+    };
+    const one = new Control({post: () => undefined, hurry: arrive});
+    one.use(/** @type {any} */ ({readyState: "open", send: arrive}), 1000);
+    one.send({id, say: "hello"});
+    for (; now < 5000; context.mock.timers.tick(10)) now += 10;
+    assert.ok(said <= 11);
+    waits.push(Math.min(arrived, 5000));
+    one.close();
+  }
+  waits.sort((a, b) => a - b);
+  assert.ok(waits[179] <= 310, `nine of ten within ${waits[179]} ms`);
+  assert.ok(waits[199] < 2000, `all within ${waits[199]} ms`);
+});
