@@ -127,3 +127,47 @@ async def test_a_listener_that_the_server_knows_no_more_is_lost_with_a_sentence(
         assert client.state == "closed"
         with pytest.raises(ListenError, match="token opens nothing"):
             client.send({"stop": True})
+
+
+@pytest.mark.long
+async def test_closing_while_it_tries_again_leaves_nothing(serve: Serve, hasty: None) -> None:
+    server = await serve(lab=True)
+    before = {task for task in asyncio.all_tasks() if not task.done()}
+    gate = Gate(server.url)
+    async with gate.url() as url, Client(url, carrier="data", timeout_s=2.0) as client:
+        (listener,) = server.listeners
+        await client.say("m" * 100)
+        waiting = asyncio.create_task(client.told("finished"))
+        await server.until(lambda: client.ear.player.spoken_s > 0.3)
+        gate.open = False
+        listener.network.set(**DEAD)
+        await server.until(lambda: client.state == "reconnecting")
+        await server.until(lambda: gate.swallowed > 2)
+        await client.close()
+        with pytest.raises(ListenError, match="no connection"):
+            await waiting
+    await server.listeners.close()
+    await asyncio.sleep(0.5)
+    left = {task for task in asyncio.all_tasks() if not task.done()} - before
+    assert left == set()
+
+
+@pytest.mark.long
+async def test_it_comes_back_again_and_again(serve: Serve, hasty: None) -> None:
+    server = await serve(lab=True)
+    gate = Gate(server.url)
+    async with gate.url() as url, Client(url, carrier="data", profile="narration") as client:
+        (listener,) = server.listeners
+        name = await client.say(" ".join(f"number{n}" for n in range(80)))
+        for times in range(1, 6):
+            await asyncio.sleep(1.0)
+            gate.open = False
+            listener.network.set(**DEAD)
+            await server.until(lambda: client.state == "reconnecting")
+            gate.open = True
+            listener.network.set(down={"loss": 0}, up={"loss": 0})
+            await server.until(lambda: client.state == "connected")
+            assert client.reconnects == times
+        await client.told("finished", id=name)
+        assert client.ear.player.gaps == []
+        assert len(server.listeners) == 1
