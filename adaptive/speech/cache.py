@@ -32,18 +32,23 @@ Run = tuple[str, int, int, int]
 """Tier, start, count and tail, as `PreparedClause.decode` was asked for them."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class KeptClause:
     """What is known of a clause; it grows."""
 
     frames: int
     words: tuple[Word, ...]
     runs: dict[Run, Samples] = field(default_factory=dict)
+    nbytes: int = field(init=False)
+    """Of its samples."""
 
-    @property
-    def nbytes(self) -> int:
-        """Of its samples."""
-        return sum(samples.nbytes for samples in self.runs.values())
+    def __post_init__(self) -> None:
+        self.nbytes = sum(samples.nbytes for samples in self.runs.values())
+
+    def add(self, run: Run, samples: Samples) -> None:
+        """Keeps a run. A copy: what a voice hands out may be a part of something larger, which would be kept whole."""
+        self.runs[run] = samples.copy()
+        self.nbytes += samples.nbytes
 
 
 class Shelf(Protocol):
@@ -164,7 +169,8 @@ class CachedClause:
         if samples is None:
             self._prepared = self._prepared or self._voice.render(self._clause, self._asked)
             samples = self._prepared.decode(start, count, tier=tier, tail=tail)
-            self._kept.runs[run] = samples
+            self._kept.add(run, samples)
             complete = start + count == self.frames
             self._voice.remember(self._clause, self._asked, self._kept, complete=complete)
+            return samples
         return samples.copy()

@@ -1,4 +1,4 @@
-"""`legato voices calibrate`: measures what each tier costs on this machine and how it sounds, with a bar."""
+"""`legato voices calibrate`: measures what each tier costs here and how it sounds, with a bar, or a line a step."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -27,6 +27,7 @@ def calibrate(names: Sequence[str], *, again: bool) -> Mapping[str, tuple["Voice
     console = Console(stderr=True)
     if (sentence := missing()) is not None:
         console.print(sentence)
+    said: set[str] = set()
     found: dict[str, tuple[VoiceInfo, Calibration]] = {}
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
@@ -35,6 +36,9 @@ def calibrate(names: Sequence[str], *, again: bool) -> Mapping[str, tuple["Voice
 
             def tell(what: str, share: float, task: Any = task) -> None:
                 bar.update(task, description=what, completed=share)
+                if not console.is_terminal and what not in said:
+                    console.print(what, markup=False, highlight=False)
+                said.add(what)
 
             voice = load_voice(name, progress=tell, every_tier=True)
             voice.warm()

@@ -24,6 +24,8 @@ CLAUSES = (
 LENGTHS_S = (0.104, 0.209, 0.418, 0.836, 1.672)
 """Speech in a chunk: from the first one of a stream (`stream.FIRST_CHUNK_S`) in doublings."""
 ROUNDS = 3
+COSTS_SHARE = 2 / 3
+"""Of the time that measuring takes with a judge."""
 QUICK_LENGTHS_S = (0.209, 0.418)
 QUICK_ROUNDS = 3
 
@@ -39,8 +41,10 @@ class _Run:
 
 def measure(voice: Voice, *, judge: TierJudge | None, progress: Progress) -> Calibration:
     """All there is to know of the voice. Takes a minute for a voice of three tiers, with a judge half a minute more."""
-    costs = _costs(voice, CLAUSES[:2], LENGTHS_S, ROUNDS, progress)
-    qualities = _qualities(voice, judge, progress) if judge is not None else {}
+    if judge is None:
+        return _calibration(voice, _costs(voice, CLAUSES[:2], LENGTHS_S, ROUNDS, progress), {}, whole=True)
+    costs = _costs(voice, CLAUSES[:2], LENGTHS_S, ROUNDS, lambda what, done: progress(what, COSTS_SHARE * done))
+    qualities = _qualities(voice, judge, lambda what, done: progress(what, COSTS_SHARE + (1 - COSTS_SHARE) * done))
     return _calibration(voice, costs, qualities, whole=True)
 
 

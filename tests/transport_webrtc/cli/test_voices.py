@@ -69,6 +69,7 @@ def test_what_was_measured_is_listed_and_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("quality.tiers.word_error_rate", _not_installed)
     result = CliRunner().invoke(make_app(), ["voices", "calibrate", "--voice", "heart", "--json"])
     assert result.exit_code == 0, result.output
+    assert "heart: what its tiers cost\nheart: how full sounds\n" in result.stderr
     (heart,) = json.loads(result.stdout.splitlines()[-1])["voices"]
     (tier,) = heart["tiers"]
     assert 0 < tier["cost"] < 1

@@ -92,7 +92,10 @@ def test_a_judge_hears_every_tier_against_the_best() -> None:
         heard.append(([text for text, _, _ in said], rate))
         return TierQuality(visqol=4.7 - len(heard) / 10)
 
-    found = measure(Burning(), judge=judge, progress=quiet)
+    shares: list[float] = []
+    found = measure(Burning(), judge=judge, progress=lambda what, share: shares.append(share))
+    assert shares == sorted(shares)
+    assert shares[0] == 0 < shares[-1] < 1
     assert heard == [(list(CLAUSES), 24_000)] * 3
     assert found.losses() == pytest.approx({"full": 0.0, "mixed": 0.1, "light": 0.2})
     assert measure_quickly(Burning(), progress=quiet).losses() == {}
