@@ -78,7 +78,7 @@ def one_utterance(events: list[RenderEvent]) -> np.ndarray:
     clauses = [event for event in events if isinstance(event, ClausePrepared)]
     assert [clause.index for clause in clauses] == list(range(len(clauses)))
     words = [word for clause in clauses for word in clause.words]
-    assert all(before.end <= after.start for before, after in pairwise(words))
+    assert all(before.start < after.start for before, after in pairwise(words))
     samples = np.concatenate([chunk.samples for chunk in made])
     for before, after in pairwise(made):
         if before.voice != after.voice:
