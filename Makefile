@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --progress-bar on -c requirements.lock
-QUIET := sed -nuE 's/^(Collecting|Downloading|Installing collected|Successfully) ?([^ ,;(]*).*/  \1 \2/p'
+QUIET := sed -nuE 's/^(Collecting|Downloading) ([^ ,;(<>=]*).*/  \1 \2/p; s/^Installing collected.*/  Installing …/p; s/^Successfully installed.*/  Installed./p'
 HOST ?= 127.0.0.1
 PORT ?= 8080
 
