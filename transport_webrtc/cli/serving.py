@@ -6,9 +6,11 @@ import logging
 import socket
 import sys
 from types import FrameType
+from typing import Any
 
 import typer
 import uvicorn
+from aiortc import InvalidStateError
 from fastapi import FastAPI
 
 from ..app import create_app, make_renderer
@@ -49,6 +51,7 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         log.info("Media is scheduled as %s.", ask_for_punctuality())
+        asyncio.get_running_loop().set_exception_handler(tell_unless_hung_up)
         await super().startup(sockets=sockets)
         self._announcing = asyncio.create_task(self._announce())
 
@@ -80,6 +83,15 @@ class Server(uvicorn.Server):
         if not self.failed:
             settle()
             typer.echo(f"It is warm: open {self._address} and press Play.")
+
+
+def tell_unless_hung_up(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What nobody waited for goes into the log, but for what becomes in aiortc of a listener that hangs up while it
+    connects."""
+    if isinstance(context.get("exception"), InvalidStateError):
+        log.debug("A listener hung up while it connected: %s.", context["exception"])
+    else:
+        loop.default_exception_handler(context)
 
 
 def make_server(settings: Settings, *, address: str, secured: Secured | None) -> Server:

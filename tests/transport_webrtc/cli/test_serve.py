@@ -1,5 +1,8 @@
 """`legato serve` as a process: says where it is, when it is warm, and what is wrong before it begins."""
 
+import asyncio
+import gc
+import logging
 import os
 import re
 import signal
@@ -10,9 +13,11 @@ import sys
 import httpx
 import pytest
 import typer
+from aiortc import InvalidStateError
 from typer.testing import CliRunner
 
 from transport_webrtc.cli import serve
+from transport_webrtc.cli.serving import tell_unless_hung_up
 from transport_webrtc.settings import Settings
 
 RUN = "import sys; from transport_webrtc.cli.serve import run; raise SystemExit(run({given!r}))"
@@ -52,6 +57,21 @@ def test_it_serves_and_leaves(leave: signal.Signals, given: dict[str, object], w
         said = server.stderr.read()
         assert [sentence in said for sentence in ("enough for", "LEGATO_TOKEN")].count(True) == 1
         assert warns in said
+
+
+def test_who_hangs_up_while_connecting_leaves_no_traceback(caplog) -> None:
+    async def forgotten() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(tell_unless_hung_up)
+        for error in (InvalidStateError("RTCIceTransport is closed"), ZeroDivisionError("ours")):
+            future = loop.create_future()
+            future.set_exception(error)
+            del future
+
+    asyncio.run(forgotten())
+    gc.collect()
+    (record,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert "ours" in str(record.exc_info)
 
 
 def test_a_misspelt_setting_is_said() -> None:
