@@ -147,7 +147,14 @@ class SpeechStream:
             if prepared.frames:
                 given = self._given_placement()
                 skipped, lead = (given.skipped, given.lead) if given else (None, None)
-                self._clause = ClauseStream(prepared, self._voice.info, self._resampler(), skipped=skipped, lead=lead)
+                self._clause = ClauseStream(
+                    prepared,
+                    self._voice.info,
+                    self._resampler(),
+                    speed=self._speed_of(text),
+                    skipped=skipped,
+                    lead=lead,
+                )
                 self._text, self._announced = text, False
                 return True
         return False
@@ -155,11 +162,13 @@ class SpeechStream:
     def _ask(self, clause: SpokenClause, tier: str) -> PreparedClause:
         """The clause from its voice, which is told the tier at which it begins."""
         text, seed = clause.text.strip(), self._seed + self._prepared
-        speed = self._speed if clause.rate == 1.0 else min(max(self._speed * clause.rate, SLOWEST), FASTEST)
         info = self._voice.info
         if info.name not in self._tiers or info.switch is not SwitchPoint.LOAD:
             self._tiers[info.name] = nearest_tier(info, tier)
-        return self._voice.prepare(text, speed=speed, seed=seed, tier=self._tiers[info.name])
+        return self._voice.prepare(text, speed=self._speed_of(clause), seed=seed, tier=self._tiers[info.name])
+
+    def _speed_of(self, clause: SpokenClause) -> float:
+        return self._speed if clause.rate == 1.0 else min(max(self._speed * clause.rate, SLOWEST), FASTEST)
 
     def _resampler(self) -> StreamingResampler:
         """From the rate of the clause's voice."""

@@ -148,6 +148,17 @@ def test_silence_that_the_model_foretells_is_not_decoded_and_speech_begins_in_th
     np.testing.assert_allclose(sound(events), sound(other), atol=1e-5)
 
 
+def test_at_half_the_speed_speech_may_begin_four_times_as_early() -> None:
+    skipped = []
+    for speed in (2.0, 1.0, 0.5):
+        voice = LateVoice(0.0)
+        stream = SpeechStream(voice, speed=speed)
+        stream.feed("abcdefghijkl", final=True)
+        drain(stream)
+        skipped.append(voice.clauses[0].asked[0][0] * FRAME / RATE)
+    assert skipped == pytest.approx([0.38, 0.38, 0.02], abs=FRAME / RATE)
+
+
 def test_the_noise_of_a_low_tier_is_no_speech() -> None:
     silent, noisy = (sound(spoken("abcdefghijkl", LateVoice(noise))) for noise in (0.0, 0.002))
     assert len(noisy) == pytest.approx(len(silent), abs=0.005 * TICK_RATE)
