@@ -37,6 +37,8 @@ UNANSWERED_S = 0.35
 """Without an answer while something is on its way, after which little is sent until …"""
 SAFE_LEAD_S = 2.0
 """… the lead is this."""
+PLENTY_S = 4.0
+"""Lead with which the next rung may be tried where no queue is seen: what arrives is only what was sent."""
 START_SHARE = 0.75
 """Of what a path is known to carry speech may begin with: the rest makes the lead, and carries what goes beside it."""
 QUEUE_S = 0.15
@@ -87,6 +89,7 @@ class AheadRung:
         self._full_until = float("-inf")
         self._cautious = False
         self._stood_at = float("-inf")
+        """When it last did so with hardly a lead."""
         self._before_standing: Rung | None = None
         """What was taken back because nothing arrived; None where nothing was."""
         self._moves = False
@@ -100,10 +103,12 @@ class AheadRung:
         self._delivered = report.received_rate if report.received_rate is not None else self._delivered
         self._capacity = report.capacity if report.capacity is not None else self._capacity
         queued = (report.queue_delay_s or 0.0) > QUEUE_S
-        if queued or report.standing_s is not None:
+        if queued:
             self._full_until = report.at + FULL_FOR_S
         if report.standing_s is not None:
-            self._cautious, self._moves, self._stood_at = True, False, report.at
+            self._cautious, self._moves = True, False
+            if self.lead_s(report.at) < SAFE_LEAD_S:
+                self._stood_at = report.at
         elif queued:
             self._before_standing = None
         elif report.packets:
@@ -149,9 +154,10 @@ class AheadRung:
             return self._go_on(now)
         if now - self._asked_at > UNANSWERED_S:
             self._cautious = True
-        lead_s, full = self.lead_s(now), now < self._full_until
+        lead_s = self.lead_s(now)
         if lead_s >= SAFE_LEAD_S:
             self._cautious = False
+        full = now < self._full_until or (self._cautious and now < self._stood_at + FULL_FOR_S)
         standing = self._cautious and full and self._delivered is None
         wanted = min(self.rung, STANDING, key=_bitrate) if standing else self._wanted(full, lead_s)
         if wanted.bitrate < self.rung.bitrate and (full or self._cautious):
@@ -168,7 +174,7 @@ class AheadRung:
     def _go_on(self, now: float) -> Reason | None:
         """What stood still, or was lost, left no queue: nothing speaks against the rung of before."""
         before, self._before_standing = self._before_standing, None
-        self._cautious, self._full_until = False, float("-inf")
+        self._cautious, self._full_until, self._stood_at = False, float("-inf"), float("-inf")
         if before is None or before.bitrate <= self.rung.bitrate:
             return None
         self.rung, self._changed_at = before, now
@@ -180,6 +186,8 @@ class AheadRung:
         if self._delivered is None or (self._cautious and not full):
             return top if self._cautious else self.rung
         limit = affordable(self._delivered, lead_s)
+        if not full and lead_s >= PLENTY_S and self.rung.bitrate < top.bitrate:
+            limit = max(limit, ahead_rate(AHEAD_RUNGS[AHEAD_RUNGS.index(self.rung) + 1]) / SURELY)
         fitting = [
             rung
             for rung in AHEAD_RUNGS

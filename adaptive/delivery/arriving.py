@@ -76,8 +76,8 @@ class Arriving:
         self.queue_delay_s = one_way - self._delays.add(now, one_way)
 
     def arrived(self, now: float, *, arrival: int, size: int, waited_s: float = 0.0) -> None:
-        """So many bytes are newly known to have arrived, the last of them at `arrival`, after nothing had arrived for
-        `waited_s` longer than a round trip."""
+        """So many bytes are newly known to have arrived, the last of them at `arrival`, of which one was on its
+        way for `waited_s` longer than a round trip."""
         at = self._unwrapped(arrival)
         self._client_ms = max(self._client_ms, at)
         arrivals = self._arrivals

@@ -99,7 +99,9 @@ class Delivery:
         if sent_at is not None and ack.delay < DELAY_UNKNOWN:
             path.exchange(now, sent_at=sent_at, arrival=ack.arrival, delay_s=ack.delay / 10_000)
             self._exchanged = True
-        self._sending.pacing.answered(now, outcome.arrived_bytes, ack.arrival, awaited=awaited)
+        self._sending.pacing.answered(
+            now, outcome.arrived_bytes, ack.arrival, awaited=awaited, oldest_at=outcome.oldest_at
+        )
         self._sending.stock.repair.lose(outcome.lost)
         if self._probing.answered(now, largest=ack.largest, arrival=ack.arrival):
             self._sending.pacing.found(now, self._probing.rate)

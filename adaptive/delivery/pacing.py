@@ -111,15 +111,17 @@ class Pacing:
         if self._probes and self.congested:
             self._probed_at = now  # its answer is as good as a probe's
 
-    def answered(self, now: float, arrived: int, arrival: int, *, awaited: bool) -> None:
-        """An acknowledgement by which so many bytes are newly known to have arrived; see `Arriving.exchange` first.
-        `awaited`: something was on its way."""
+    def answered(
+        self, now: float, arrived: int, arrival: int, *, awaited: bool, oldest_at: float | None = None
+    ) -> None:
+        """An acknowledgement by which so many bytes are newly known to have arrived, the oldest sent at `oldest_at`;
+        see `Arriving.exchange` first. `awaited`: something was on its way."""
         silent_s, self._answer_at = now - max(self._answer_at, self._progress_at), now
         if awaited and silent_s > OUTAGE_S:
             self._start_anew()
         if not arrived:
             return
-        waited_s = now - self._progress_at - (self.path.min_rtt_s or 0.0)
+        waited_s = now - (now if oldest_at is None else oldest_at) - (self.path.min_rtt_s or 0.0)
         self._progress_at, self._probes = now, 0
         self.path.arrived(now, arrival=arrival, size=arrived, waited_s=waited_s)
         self._look(now, self.path.queue_delay_s or 0.0)

@@ -56,6 +56,8 @@ class Outcome:
     """Frames of which no message is on its way any more."""
     sent_at: float | None = None
     """When the largest was sent, if it is news that it arrived."""
+    oldest_at: float | None = None
+    """When the oldest was sent of which it is news that they arrived."""
 
 
 class Transmissions:
@@ -105,6 +107,7 @@ class Transmissions:
             if back < 0 or (back < 64 and ack.bitmap >> back & 1):
                 del self._sent[number]
                 outcome.arrived_bytes += sent.size
+                outcome.oldest_at = sent.at if outcome.oldest_at is None else outcome.oldest_at
                 if number == largest:
                     outcome.sent_at = sent.at
                 self._arrive(number, sent)

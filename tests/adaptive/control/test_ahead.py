@@ -183,3 +183,30 @@ def test_what_others_report_of_the_path_does_not_hide_what_it_carries() -> None:
     rungs.on_network(NetworkReport(at=1.1, source=Source.TWCC, rtt_s=0.1))
     assert rungs.prepare(1.2) is Reason.CONGESTED
     assert rungs.rung.bitrate == 6_000
+
+
+def test_with_a_lead_and_no_queue_what_was_sent_is_no_limit() -> None:
+    rungs = AheadRung()
+    prepared(rungs, 12)
+    assert rungs.rung.bitrate == 6_000
+    for step in range(200):
+        now = 2.0 + step / 10
+        rate = ahead_rate(rungs.rung)
+        rungs.on_network(
+            NetworkReport(at=now, source=Source.FEEDBACK, rtt_s=0.1, queue_delay_s=0.0, received_rate=rate)
+        )
+        rungs.on_heard(HeardReport(at=now, buffered_s=5.0))
+        rungs.decide(now)
+    assert rungs.rung.bitrate >= 24_000
+
+
+def test_standing_still_with_a_lead_leaves_the_rung_alone_when_the_path_is_back() -> None:
+    rungs = AheadRung()
+    prepared(rungs, 64)
+    for step in range(30):
+        now = 2.0 + step / 10
+        rungs.on_network(NetworkReport(at=now, source=Source.FEEDBACK, standing_s=step / 10))
+        rungs.on_heard(HeardReport(at=now, buffered_s=6.0 - step / 10))
+        assert rungs.decide(now) is None
+    rungs.on_heard(HeardReport(at=5.1, buffered_s=2.8))
+    assert answered(rungs, 5.1, queue=0.0) is None

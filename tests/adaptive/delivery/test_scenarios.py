@@ -235,3 +235,11 @@ def test_a_path_that_moves_again_is_not_taken_for_a_wide_one(ride: Any, link: Se
     heard = ride(down, link(delay_ms=50), starts=((5.0, 10.0),), events={0.0: connect}).run(20)
     assert max(report.received_rate or 0.0 for report in heard.reports if report.at > 6.5) <= 150_000
     assert heard.player.starved_after(7.0) == 0.0
+
+
+def test_an_outage_that_the_lead_outlasts_costs_no_quality(ride: Any, link: Settings) -> None:
+    path = link(delay_ms=50)
+    heard = ride(path, path, starts=((5.0, 15.0),), events={0.0: connect, **outage(8, 11)}).run(25)
+    assert heard.player.whole == [1]
+    assert heard.encoded == {32_000: 15 * 48_000}
+    assert heard.player.starved_s == 0.0
