@@ -65,12 +65,12 @@ class Watching:
         self._plan: Plan | None = None
         self._reached: float | None = None
         """What left by then arrived, or is seen to."""
+        self._stalled_from: float | None = None
+        """The same when a silence began of which it is not known yet whether anything was lost in it."""
         self._least_s = float("inf")
         """From when a packet left until it was known to have arrived, at best."""
         self._behind = False
-        """It takes far longer now."""
-        self._stalled_from: float | None = None
-        """The same when a silence began of which it is not known yet whether anything was lost in it."""
+        """It took far longer of late."""
         self._asked_until: float | None = None
         """When it shows whether what was lost came after all."""
         self._ahead_since: float | None = None
@@ -148,8 +148,9 @@ class Watching:
         if told is not None and known is not None and told.arrived_until(now) is not None:
             if stalled and self._stalled_from is None:
                 self._stalled_from = self._reached
-            self._least_s = min(self._least_s, now - known)
-            self._behind = now - known > self._least_s + BEHIND_S
+            if self._reached is None or known > self._reached:
+                self._least_s = min(self._least_s, now - known)
+                self._behind = now - known > self._least_s + BEHIND_S
             known = self._reached = self._judged(now, known, told)
         self._speaker.live.arrived(known, watched=self._outage.watched)
 

@@ -179,9 +179,15 @@ def test_what_may_have_to_wait_is_light_and_out_of_reach_it_only_probes(watch):
         await run(0.2)
         assert watching.plan(plan) is plan
         for late_s, rung in ((0.4, SAFE), (0.6, LOWEST), (0.1, SAFE)):
-            await run(0.1, arrives=False)
+            for _ in range(6):
+                await run(0.1, arrives=False)
+                watching.sign(watching._clock(), None)
             told.newest = watching._clock() - late_s
             watching.sign(watching._clock(), told.newest)
             assert watching.plan(plan).rung is rung, "a queue in which it would go silent"
+        for _ in range(10):
+            await run(0.1, arrives=False)
+            watching.sign(watching._clock(), None)
+        assert watching.plan(plan) is plan, "nothing new leaves"
 
     watch(test)
