@@ -43,7 +43,8 @@ def worker_environment(*, threads: int, cache_dir: Path | None, device: str | No
 
 
 class Worker(asyncio.Protocol):
-    """A process and the socket to it. `on_message` gets what it makes and builds, on the event loop.
+    """A process and the socket to it. `on_message` gets what it makes and builds, on the event loop; `on_doubt` is
+    called once a worker that was ready has been silent for a quarter of `silent_s`.
 
     Reading and writing never block the loop. A worker that gives no sign of life for `silent_s` is killed; signs are
     counted by checks and not by the clock, so that a stall of this process is not taken for one of the worker's.
@@ -55,7 +56,8 @@ class Worker(asyncio.Protocol):
         setup: Setup,
         *,
         environment: Mapping[str, str],
-        on_message: Callable[[FromWorker], None],
+        on_message: Callable[["Worker", FromWorker], None],
+        on_doubt: Callable[["Worker"], None],
         silent_s: float,
         loading_s: float,
     ) -> None:
@@ -69,7 +71,7 @@ class Worker(asyncio.Protocol):
         self._gone: asyncio.Future[None] = loop.create_future()
         self._setup = setup
         self._environment = environment
-        self._on_message = on_message
+        self._on_message, self._on_doubt = on_message, on_doubt
         self._silent_s = silent_s
         self._loading_s = loading_s
         self._sign_of_life = True
@@ -182,7 +184,7 @@ class Worker(asyncio.Protocol):
                 case Unfit():
                     self._why = message.message
                 case _:
-                    self._on_message(cast(FromWorker, message))
+                    self._on_message(self, cast(FromWorker, message))
 
     def connection_lost(self, error: Exception | None) -> None:
         if self._check is not None:
@@ -214,4 +216,6 @@ class Worker(asyncio.Protocol):
             return
         if self._ready.done():
             self.send(Ping())
+            if self._silent_checks == 1:
+                self._on_doubt(self)
         self._schedule_check()

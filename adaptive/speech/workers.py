@@ -1,14 +1,15 @@
 """Renders in spawned worker processes, so that no voice can delay a packet or take the media process down.
 
 A worker that dies or stops answering is replaced, and its utterances go on where they stood: the new worker repeats
-silently what was delivered, step by step, which makes the same samples, and continues from there.
+silently what was delivered, step by step, which makes the same samples, and continues from there. Idle workers take
+over sooner from one that is silent.
 """
 
 import asyncio
 import itertools
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .cache import CacheSettings
@@ -19,7 +20,7 @@ from .registry import voice_name
 from .renderer import RendererStatus, RenderJob
 from .voice import Progress, VoiceInfo
 from .worker import Worker, worker_environment
-from .worker_messages import Building, FromWorker, Made, Setup
+from .worker_messages import Building, Cancel, FromWorker, Made, Setup
 
 _log = logging.getLogger(__name__)
 
@@ -169,6 +170,7 @@ class WorkerRenderer:
                 self._setup,
                 environment=self._environment,
                 on_message=self._on_message,
+                on_doubt=self._relieve,
                 silent_s=self._silent_s,
                 loading_s=self._loading_s,
             )
@@ -222,12 +224,22 @@ class WorkerRenderer:
             else:
                 self._place(stream)
 
-    def _place(self, stream: JobStream) -> None:
-        """Gives `stream` to the worker with the fewest; it waits where there is none."""
+    def _relieve(self, silent: Worker) -> None:
+        """Gives what a silent worker has to those that have nothing to do, if there are any: they would be idle. If it
+        wakes up, nothing that it makes of that counts."""
+        busy = {id(worker) for worker in self._places.values()}
+        idle = [worker for worker in self._workers.values() if id(worker) not in busy and not worker.silent_s]
+        for number in [number for number, place in self._places.items() if place is silent and idle]:
+            silent.send(Cancel(number))
+            self._place(self._streams[number], among=idle)
+
+    def _place(self, stream: JobStream, *, among: Sequence[Worker] | None = None) -> None:
+        """Gives `stream` to the worker with the fewest, of those that are not silent; it waits where there is none."""
         if not self._workers:
             return
         held = Counter(id(worker) for worker in self._places.values())
-        worker = min(self._workers.values(), key=lambda worker: held[id(worker)])
+        workers = among or tuple(self._workers.values())
+        worker = min(workers, key=lambda worker: (worker.silent_s > 0, held[id(worker)]))
         self._places[stream.number] = worker
         worker.send(stream.opening())
         stream.send = worker.send
@@ -236,9 +248,9 @@ class WorkerRenderer:
         del self._streams[stream.number]
         self._places.pop(stream.number, None)
 
-    def _on_message(self, message: FromWorker) -> None:
+    def _on_message(self, worker: Worker, message: FromWorker) -> None:
         match message:
-            case Made():
+            case Made() if self._places.get(message.number) is worker:
                 stream = self._streams.get(message.number)
                 if stream is not None:
                     for chunk in stream.deliver(message):

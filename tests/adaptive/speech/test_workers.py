@@ -265,6 +265,23 @@ async def test_a_blocked_worker_is_killed_and_its_text_goes_on(monkeypatch, tmp_
         assert isinstance(told[-1], RenderFailed)
 
 
+async def test_an_idle_worker_takes_over_from_a_silent_one_before_that_is_killed(shared):
+    expected = sound(await everything(speak(shared, LONG)))
+    async with renderer(workers=2, silent_s=4.0) as made:
+        stream = speak(made, LONG)
+        events, iterator = await after_chunks(stream, 2)
+        stopped = made._places[stream.number].pid
+        os.kill(stopped, signal.SIGSTOP)
+        events += [event async for event in iterator]
+        np.testing.assert_array_equal(expected, sound(events))
+        others = [speak(made, LONG, id=f"other {number}") for number in range(3)]
+        assert stopped not in {made._places[other.number].pid for other in others}, "nobody new waits for it"
+        os.kill(stopped, signal.SIGCONT)
+        for other in others:
+            np.testing.assert_array_equal(expected, sound(await everything(other)))
+        assert made.status().restarts == 0
+
+
 async def test_a_stall_of_this_process_is_not_taken_for_the_workers():
     async with renderer(silent_s=0.4) as made:
         stream = speak(made, LONG)
