@@ -82,7 +82,8 @@ class Sending:
 
     def _copy(self, now: float) -> bytes | None:
         """Half of its cost counts, so that copies do not hold up what follows."""
-        if now < self.pacing.free_at or not self.copies_fit(now):
+        due_at = self.stock.repair.next_copy()
+        if due_at is None or now < max(due_at, self.pacing.free_at) or not self.copies_fit(now):
             return None
         frames = self.stock.repair.copies(now, self.stock.playhead.past)
         return self._message(now, frames, share=0.5) if frames else None

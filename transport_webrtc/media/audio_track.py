@@ -82,6 +82,8 @@ class OpusAudioTrack(MediaStreamTrack):
         """Tick at which the next packet may begin."""
         self._resting = False
         """The last packet said that nothing need follow."""
+        self._rest = _NOTHING
+        """The last frame: another one that says so need not be encoded, and costs as much as one of speech."""
         self._woken = False
         self._waiter: asyncio.Future[None] | None = None
 
@@ -127,12 +129,14 @@ class OpusAudioTrack(MediaStreamTrack):
 
     async def recv(self) -> Packet:
         """The next packet, when it is due."""
+        rested = self._resting
         tick, due = await self._turn()
         self._woken = False
         block = self._speech(self._rung.frame_ms * _TICKS_PER_MS)
-        frame = self._encode(block)
+        frame = self._rest if rested and block is None and self._idle_ticks > GRID else self._encode(block)
         length = GRID if block is None else len(block.samples)
         self._resting = block is None and len(frame) <= _DTX_BYTES
+        self._rest = frame
         self._earliest = tick + length
         speech = block.utterance if block is not None and block.speech else None
         self._sounded = speech or self._sounded

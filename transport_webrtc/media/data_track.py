@@ -170,19 +170,16 @@ class DataTrack:
         before, self._standing = self._standing, standing
         if self._standing and not before:
             self._on_standing()  # what is encoded from now on is to be of another plan
-        while True:
-            sent = self._send(now)
-            if not self._take(now) and not sent:
-                break
+        self._send(now)
+        while self._take(now):
+            self._send(now)
         at = self.delivery.next_time(now)
         self._pump_at(None if at is None else max(at, now + 0.001))
 
-    def _send(self, now: float) -> bool:
-        messages = self.delivery.due(now)
-        for message in messages:
+    def _send(self, now: float) -> None:
+        for message in self.delivery.due(now):
             self._channel.send(message)
         self.delivery.backlog(self._channel.bufferedAmount)
-        return bool(messages)
 
     def _take(self, now: float) -> bool:
         """Some speech, if it is wanted and there; whether there was."""

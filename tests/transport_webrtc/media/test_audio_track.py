@@ -81,6 +81,30 @@ def test_a_plan_holds_from_the_next_frame_on(virtually):
     virtually(test)
 
 
+def test_a_track_that_rests_encodes_nothing_and_speaks_as_ever_after(virtually):
+    """A frame of silence costs as much as one of speech, once a second for everybody who hears the data track."""
+
+    async def test(loop):
+        source = Tone(speaking=False)
+        track = OpusAudioTrack(source, clock=loop.time)
+        encode, encoded = track._encoder.encode, []
+        track._encoder.encode = lambda samples: encoded.append(loop.time()) or encode(samples)
+        resting = [payload for _, _, payload in await packets(track, 60, loop)][30:]
+        before = len(encoded)
+        assert max(map(len, resting)) <= 2
+        await packets(track, 30, loop)
+        assert len(encoded) == before
+        source.speaking = True
+        track.wake()
+        spoken = await packets(track, 50, loop)
+        decoder = OpusDecoder()
+        heard = np.concatenate([decoder.decode(payload, 960) for _, _, payload in spoken])
+        assert np.sqrt((heard[24_000:] ** 2).mean()) == pytest.approx(0.3 / np.sqrt(2), rel=0.1)
+        track.stop()
+
+    virtually(test)
+
+
 @pytest.mark.parametrize("blocked", [0.010, 0.015, 0.025])
 def test_a_loop_that_is_held_up_every_frame_keeps_the_cadence(virtually, blocked):
     async def test(loop):
