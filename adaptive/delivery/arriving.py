@@ -48,9 +48,9 @@ class Arriving:
         """Mean deviation of the round trip (RFC 6298)."""
         self.queue_delay_s: float | None = None
         self._rtts, self._delays = Lowest(), Lowest()
-        self._client_ms = 0
+        self._client_ms = 0.0
         """Newest arrival, without the wrap of 32 bits."""
-        self._arrivals: deque[tuple[int, int]] = deque()
+        self._arrivals: deque[tuple[float, int]] = deque()
         """Client clock in ms, and bytes that had not been known to have arrived."""
         self._bytes = 0
         """Of all of them."""
@@ -123,6 +123,13 @@ class Arriving:
             return None
         return round((at + delay - rtt / 2) * 1000) % 2**CLOCK_BITS
 
-    def _unwrapped(self, arrival: int) -> int:
+    def server_s(self, client_ms: float) -> float | None:
+        """When the client's clock showed that, on the same terms."""
+        delay, rtt = self._delays.value, self._rtts.value
+        if delay is None or rtt is None:
+            return None
+        return self._unwrapped(client_ms) / 1000 - delay + rtt / 2
+
+    def _unwrapped(self, arrival: float) -> float:
         half = 1 << CLOCK_BITS - 1
         return self._client_ms + (arrival - self._client_ms + half) % (1 << CLOCK_BITS) - half

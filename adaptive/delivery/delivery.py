@@ -108,12 +108,19 @@ class Delivery:
         if ack.epoch != self.epoch:
             return
         self._flush_at = None
-        at = now - (path.min_rtt_s or 0.0) / 2
-        if self._sending.stock.playhead.said(at, ack):
+        at = self._said_at(now, ack)
+        if self._sending.stock.playhead.said(now, at, ack):
             self.played = Played(utterance=ack.played_utterance, position=ack.played, at=at)
             if ack.played:
                 self._sending.holds.pop(ack.played_utterance, None)
         self._sending.stock.settle()
+
+    def _said_at(self, now: float, ack: Ack) -> float:
+        """When it left: by the client's clock, as it may have waited long on its way, where that is known."""
+        path = self._sending.pacing.path
+        stamped = path.server_s(ack.arrival + ack.delay / 10) if ack.delay < DELAY_UNKNOWN else None
+        latest = now - (path.min_rtt_s or 0.0) / 2
+        return latest if stamped is None else min(stamped, latest)
 
     def flush(self, now: float) -> None:
         """An interruption: the epoch rises, and everything unsent and unacknowledged is forgotten."""

@@ -20,15 +20,17 @@ class Playhead:
         self._line = line
         self._played = 0
         self._said_at = float("-inf")
+        self._answered_at = float("-inf")
         self._said_ms: float | None = None
         """Client clock; an acknowledgement that was overtaken is known by it."""
 
-    def said(self, at: float, ack: Ack) -> bool:
-        """What an acknowledgement of the present epoch says of `at`; False where a later one came before."""
+    def said(self, now: float, at: float, ack: Ack) -> bool:
+        """What an acknowledgement of the present epoch that comes now says of `at`; False where a later one came
+        before."""
         said_ms = ack.arrival + ack.delay / 10
         if self._said_ms is not None and (said_ms - self._said_ms) % CLOCK_MS > CLOCK_MS / 2:
             return False
-        self._said_at, self._said_ms, self.state = at, said_ms, ack.state
+        self._answered_at, self._said_at, self._said_ms, self.state = now, at, said_ms, ack.state
         self.doubtful = False
         played = self._line.find(ack.played_utterance, ack.played)
         wanted = self._line.find(ack.wanted_utterance, ack.wanted)
@@ -48,7 +50,9 @@ class Playhead:
         """It was playing, said nothing for so long, and must have played all that it said it had, but for what was sent
         up to `end`."""
         amid = self.state in (PlayerState.PLAYING, PlayerState.STARVED) and self._played > 0
-        return amid and now - self._said_at >= silent_s and self.wanted < end and self.place(now, end) >= self.wanted
+        return (
+            amid and now - self._answered_at >= silent_s and self.wanted < end and self.place(now, end) >= self.wanted
+        )
 
     def past(self, place: int) -> bool:
         """The player said that it has played beyond a place."""

@@ -127,9 +127,10 @@ def test_facts_are_those_of_the_path(ride: Any, link: Any) -> None:
     assert (delivery.client_ms(20.0) - heard.clock_ms(20.0)) % 2**32 == pytest.approx(20, abs=5)
 
 
-def test_the_position_goes_on_between_answers(ride: Any, link: Any) -> None:
-    path = link(delay_ms=50, loss=0.05)
-    heard = ride(path, path, starts=((0.0, 4.0), (0.0, 30.0)))
+@pytest.mark.parametrize("late_ms", [0, 60])
+def test_the_position_goes_on_between_answers_however_long_they_take(ride: Any, link: Any, late_ms: float) -> None:
+    down, up = link(delay_ms=50, loss=0.05), link(delay_ms=50, loss=0.05, jitter_ms=late_ms, jitter="pareto")
+    heard = ride(down, up, starts=((0.0, 4.0), (0.0, 30.0)))
     errors = []
     for step in range(10, 80):
         heard.run(step * 0.1)
