@@ -72,6 +72,8 @@ class Heard:
     """48 kHz."""
     slip: float
     """How much faster than the wall clock the audio clock ran."""
+    begun_ms: float
+    """When the first sample came, by the page's `performance.now()`."""
 
     @property
     def valid(self) -> bool:
@@ -133,7 +135,8 @@ class Ear:
         got = self.page.evaluate("ear.end()")
         assert got["failure"] is None, got["failure"]
         assert got["slip"] is not None, "less than a second was recorded"
-        return Heard(samples=np.frombuffer(base64.b64decode(got["samples"]), np.float32), slip=got["slip"])
+        samples = np.frombuffer(base64.b64decode(got["samples"]), np.float32)
+        return Heard(samples=samples, slip=got["slip"], begun_ms=got["begun"])
 
     def stats(self) -> dict[str, Any]:
         """The receiver's counters."""

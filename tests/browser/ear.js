@@ -48,8 +48,9 @@
   // Clears the recording: what follows is one run.
   ear.begin = () => ear.blocks.splice(0);
 
-  // The recording as base64 of float32, and how much faster than the wall clock it ran: between the promptest block
-  // of the first third and that of the last, so that late messages do not count.
+  // The recording as base64 of float32, when its first sample came (`performance.now()`), and how much faster than the
+  // wall clock it ran: between the promptest block of the first third and that of the last, so that late messages do
+  // not count.
   ear.end = () => {
     const blocks = ear.blocks.splice(0);
     const third = Math.ceil(blocks.length / 3);
@@ -65,7 +66,8 @@
     }
     let binary = "";
     for (let i = 0; i < bytes.length; i += 32768) binary += String.fromCharCode(...bytes.subarray(i, i + 32768));
-    return {slip, samples: btoa(binary), failure: ear.failure};
+    const begun = blocks.length ? ((blocks[0][0] - blocks[0][2].length) / RATE) * 1000 + lag(promptest(blocks)) : null;
+    return {slip, begun, samples: btoa(binary), failure: ear.failure};
   };
 
   // Counters of the newest connection's receiver.

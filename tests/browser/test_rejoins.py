@@ -1,12 +1,11 @@
 """A page whose connection dies takes its speech up again by itself, on either carrier."""
 
-import json
 import time
 from collections.abc import Callable
 
-import httpx
 import numpy as np
 import pytest
+from bare import everything
 
 pytestmark = pytest.mark.browser
 
@@ -18,18 +17,6 @@ def sounding_s(samples: np.ndarray) -> float:
     """How long something sounded: the tone, between the pauses of its words."""
     blocks = np.abs(samples[: len(samples) // 480 * 480]).reshape(-1, 480).max(axis=1)
     return float(np.sum(blocks > 0.03)) / 100
-
-
-def everything(server, listener: str) -> list[dict]:
-    """All events so far, by HTTP: a channel leaves some out where the network is bad."""
-    headers, events = {"Last-Event-ID": "0"}, []
-    with httpx.stream("GET", f"{server.url}{listener}/events", headers=headers, timeout=10) as response:
-        for line in response.iter_lines():
-            if line.startswith("data:"):
-                events.append(json.loads(line[5:]))
-                if events[-1]["event"] == "finished":
-                    break
-    return events
 
 
 @pytest.mark.parametrize("carrier", ["data", "audio"])
