@@ -6,6 +6,7 @@ import {Repeats} from "./repeats.js";
 export class Control {
   #repeats;
   #post;
+  #wanted;
   /** @type {RTCDataChannel | null} */
   #channel = null;
   #limit = 0;
@@ -18,16 +19,18 @@ export class Control {
    * @param {object} ways
    * @param {(json: string) => void} ways.post takes what is too long for the channel
    * @param {(json: string) => void} ways.hurry sends over a channel that waits for nothing and promises nothing
+   * @param {() => boolean} ways.wanted whether anything is to be said at present
    */
-  constructor({post, hurry}) {
+  constructor({post, hurry, wanted}) {
     this.#post = post;
+    this.#wanted = wanted;
     this.#repeats = new Repeats(hurry);
   }
 
   /** @param {Record<string, any>} message */
   send(message) {
     this.#waiting.push(message);
-    this.#flush();
+    this.flush();
   }
 
   /** Over this channel from now on, which is open; what may have been lost goes again. @param {RTCDataChannel} channel @param {number} limit bytes of a message */
@@ -35,7 +38,7 @@ export class Control {
     if (channel === this.#channel) return;
     [this.#channel, this.#limit] = [channel, limit];
     this.#waiting = [...new Set([...this.#repeats.unanswered, ...this.#doubtful.splice(0), ...this.#waiting])];
-    this.#flush();
+    this.flush();
   }
 
   /** Nothing gets through at present: what is asked waits. */
@@ -54,15 +57,26 @@ export class Control {
     this.#repeats.close();
   }
 
-  #flush() {
+  /** Sends what waits; from the first text that is not wanted yet on it waits on, but for what concerns the carrier. */
+  flush() {
     const channel = this.#channel;
     if (channel?.readyState !== "open") return;
+    /** @type {Record<string, any>[]} */
+    const held = [];
     for (const message of this.#waiting.splice(0)) {
-      const json = JSON.stringify(message);
-      if (message.say) this.#repeats.begin(message);
-      this.#doubtful.push(message);
-      if (new Blob([json]).size <= this.#limit) channel.send(json);
-      else this.#post(json);
+      const apart = message.carrier && !message.say;
+      if (!apart && (held.length || (message.say && !this.#wanted()))) held.push(message);
+      else this.#dispatch(channel, message);
     }
+    this.#waiting = held;
+  }
+
+  /** @param {RTCDataChannel} channel @param {Record<string, any>} message */
+  #dispatch(channel, message) {
+    const json = JSON.stringify(message);
+    if (message.say) this.#repeats.begin(message);
+    this.#doubtful.push(message);
+    if (new Blob([json]).size <= this.#limit) channel.send(json);
+    else this.#post(json);
   }
 }

@@ -6,7 +6,8 @@
  *     listener.addEventListener("word", (event) => console.log(event.detail.text));
  *     listener.say("Hello.");
  *
- * `say` may be called at once: what is said before the connection stands is sent when it does.
+ * `say` may be called at once: what is said before the connection stands is sent when it does, and where the browser wants a tap
+ * before it plays the audio track, with that tap.
  *
  * A connection that is lost is taken up again by itself: what is sent ahead plays on meanwhile, the speech goes on where it was heard.
  *
@@ -68,6 +69,7 @@ export class Listener extends EventTarget {
   #control = new Control({
     post: (json) => this.#resource.request("POST", "/speak", json).catch((error) => this.#complain(error)),
     hurry: (json) => this.#lines.current.feedback.send(json),
+    wanted: () => this.audible !== false || this.carrier === "data",
   });
   #carriage;
   #resource;
@@ -232,6 +234,7 @@ export class Listener extends EventTarget {
       this.#send({carrier: "audio"});
     }
     this.#onSound();
+    this.#control.flush();
     this.#emit("carrier", {carrier: this.carrier, why: this.why});
   }
 
@@ -255,6 +258,7 @@ export class Listener extends EventTarget {
   #setAudible(audible) {
     if (audible === this.audible || this.state === "closed") return;
     this.audible = audible;
+    this.#control.flush();
     this.#emit("audible", {audible});
   }
 

@@ -8,8 +8,8 @@ function channel() {
   return {readyState: "open", sent, send: (/** @type {string} */ json) => sent.push(JSON.parse(json))};
 }
 
-function control() {
-  return new Control({post: () => undefined, hurry: () => undefined});
+function control(wanted = () => true) {
+  return new Control({post: () => undefined, hurry: () => undefined, wanted});
 }
 
 test("what is asked before there is a channel waits for one", () => {
@@ -63,7 +63,7 @@ test("over 40 % loss what is said arrives soon, and is not said again once it is
       arrived = Math.min(arrived, now);
       if (!lost()) one.heard(id);
     };
-    const one = new Control({post: () => undefined, hurry: arrive});
+    const one = new Control({post: () => undefined, hurry: arrive, wanted: () => true});
     one.use(/** @type {any} */ ({readyState: "open", send: arrive}), 1000);
     one.send({id, say: "hello"});
     for (; now < 5000; context.mock.timers.tick(10)) now += 10;
@@ -74,4 +74,19 @@ test("over 40 % loss what is said arrives soon, and is not said again once it is
   waits.sort((a, b) => a - b);
   assert.ok(waits[179] <= 310, `nine of ten within ${waits[179]} ms`);
   assert.ok(waits[199] < 2000, `all within ${waits[199]} ms`);
+});
+
+test("a text that nobody could hear waits, and what is asked after it, but not the carrier", () => {
+  let heard = false;
+  const [one, first] = [control(() => heard), channel()];
+  one.use(first, 1000);
+  one.send({pause: true});
+  one.send({id: "a", say: "hello"});
+  one.send({stop: true});
+  one.send({carrier: "audio"});
+  assert.deepEqual(first.sent, [{pause: true}, {carrier: "audio"}]);
+  heard = true;
+  one.flush();
+  assert.deepEqual(first.sent.slice(2), [{id: "a", say: "hello"}, {stop: true}]);
+  one.close();
 });
