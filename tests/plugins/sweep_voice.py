@@ -6,6 +6,7 @@ A clause is 12 s at most, so every place of it has a pitch of its own, below 3.4
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,8 +36,8 @@ class SweepClause(ToneClause):
 class SweepVoice(ToneVoice):
     """A `Voice`."""
 
-    def prepare(self, clause: str, *, speed: float = 1.0, seed: int = 0) -> SweepClause:
-        return SweepClause(**vars(super().prepare(clause, speed=speed, seed=seed)))
+    def prepare(self, clause: str, **wanted: Any) -> SweepClause:
+        return SweepClause(**vars(super().prepare(clause, **wanted)))
 
 
 def load() -> SweepVoice:
