@@ -1,5 +1,7 @@
 /** The utterances of this listener in their order, each word lit when it is heard. */
 
+import {begins, locate, nearest} from "./locating.js";
+
 /** How many ended utterances stay on the page. */
 const KEPT = 5;
 /** Before each state's name. */
@@ -12,33 +14,7 @@ const SIGNS = /** @type {Record<string, string>} */ ({
   failed: "✕",
 });
 
-/** @typedef {{text: string, start: number, end: number}} Word times in ticks of the utterance */
-
-/** Words of the text that may stand between two that were told of: some are spelt differently. */
-const SKIPPED = 4;
-/** Nobody speaks more of them a second. */
-const WORDS_A_SECOND = 5;
-
-/**
- * Where the words stand in the text, in order; null for a word that the text spells differently ("12" said "twelve").
- * @param {string} text
- * @param {Word[]} words
- * @param {number} from index in `text` at which to begin
- * @param {number} skipping words of the text that may be passed over on the way to the next one
- * @returns {({from: number, to: number} | null)[]}
- */
-export function locate(text, words, from, skipping = SKIPPED) {
-  const haystack = text.toLowerCase();
-  return words.map(({text: word}) => {
-    const needle = word.toLowerCase();
-    const index = needle ? haystack.indexOf(needle, from) : -1;
-    const skipped = index < 0 ? "" : text.slice(from, index);
-    // A word far ahead is another one of the same spelling.
-    if (index < 0 || skipped.trim().split(/\s+/).length > skipping) return null;
-    from = index + needle.length;
-    return {from: index, to: from};
-  });
-}
+/** @typedef {import("./locating.js").Word} Word */
 
 /** The list on the page. */
 export class Transcript {
@@ -127,38 +103,56 @@ class Utterance {
     return ["finished", "interrupted", "failed"].includes(this.state);
   }
 
-  /** Turns the next words of the text into spans that can be lit. @param {Word[]} words */
+  /** Turns the next words of the text into spans that can be lit, and what lies between them. @param {Word[]} words */
   mark(words) {
+    if (!words.length) return;
     if (this.#text.length === this.#marked && !this.ended) this.#append(words);
-    const places = locate(this.#text, words, this.#marked);
+    const begin = begins(this.#text, words, this.#marked, this.#seconds(words[0]));
+    const places = locate(this.#text, words, begin);
+    /** Of the first word since the last one found that the text spells differently. @type {number | null} */
+    let unplaced = null;
     places.forEach((place, index) => {
-      if (!place) return;
-      const rest = /** @type {Text} */ (this.#words.lastChild);
-      const span = document.createElement("span");
-      const tail = rest.splitText(place.from - this.#marked);
-      span.textContent = this.#text.slice(place.from, place.to);
-      tail.deleteData(0, place.to - place.from);
-      tail.before(span);
-      this.#spans.set(words[index].start, span);
-      this.#marked = place.to;
+      const {start} = words[index];
+      if (!place) unplaced ??= start;
+      else {
+        this.#span(this.#marked, place.from, unplaced ?? start - 1);
+        this.#span(place.from, place.to, start);
+        unplaced = null;
+      }
     });
   }
 
   /** Lights a word. One that no marks told of (a narrow network is spared them) is looked for. @param {Word} word */
   hear(word) {
-    if (!this.#spans.has(word.start)) this.#find(word);
+    if (!this.#spans.has(word.start)) {
+      const place = nearest(this.#text, word.text, this.#marked, this.#seconds(word));
+      if (place) {
+        this.#span(this.#marked, place.from, word.start - 1);
+        this.#span(place.from, place.to, word.start);
+      }
+    }
     return this.light(word.start);
   }
 
-  /** Turns a word, and the text before it that nothing was told of, into spans. @param {Word} word */
-  #find(word) {
-    const since = Math.max(0, ...[...this.#spans.keys()].filter((start) => start < word.start));
-    const skipping = SKIPPED + (WORDS_A_SECOND * (word.start - since)) / 48_000;
-    const [place] = locate(this.#text, [word], this.#marked, skipping);
-    if (!place) return;
-    const before = this.#text.slice(this.#marked, place.from).trim();
-    const passed = before ? [{text: before, start: word.start - 1, end: word.start}] : [];
-    this.mark([...passed, word]);
+  /** Since the last word before it that is known to stand somewhere. @param {Word} word */
+  #seconds({start}) {
+    return (start - Math.max(0, ...[...this.#spans.keys()].filter((at) => at < start))) / 48_000;
+  }
+
+  /** Makes a span of the text between two places, the first where spans end so far. @param {number} from @param {number} to @param {number} start tick at which it is lit */
+  #span(from, to, start) {
+    const whole = this.#text.slice(from, to);
+    const text = whole.trim();
+    if (!/[\p{L}\p{N}]/u.test(text)) return;
+    const begin = from + whole.indexOf(text);
+    const rest = /** @type {Text} */ (this.#words.lastChild);
+    const span = document.createElement("span");
+    const tail = rest.splitText(begin - this.#marked);
+    span.textContent = text;
+    tail.deleteData(0, text.length);
+    tail.before(span);
+    this.#spans.set(start, span);
+    this.#marked = begin + text.length;
   }
 
   /** Lights the word that begins at `start`, and counts those before it as spoken. @param {number} start */
