@@ -1,7 +1,7 @@
 /** A listener's connections, one after the other: the newest carries everything, and when it is lost another one is tried until it stands. */
 
 import {Connection} from "./connection.js";
-import {Rejoining} from "./rejoining.js";
+import {PATIENCE_MS, Rejoining} from "./rejoining.js";
 import {LegatoError} from "./whep.js";
 
 const NOTHING_ARRIVES = "Nothing arrives from the server; waiting for the network.";
@@ -146,6 +146,7 @@ export class Lines {
     if (this.state === "connecting" || !this.#resource.resumable) return this.end(why, this.state === "connecting");
     this.#control.hold();
     this.#setState("reconnecting", TRIES_AGAIN);
+    void this.#resource.shake(PATIENCE_MS[0]);
     const rejoining = (this.#rejoining = new Rejoining({
       once: (signal, patience) => this.#rejoin(signal, patience),
       hopeless: ({status}) => status >= 400 && status < 500 && status !== 409 && status !== 429,

@@ -3,7 +3,7 @@
 /** Between an attempt that failed and the next, ms; the last again and again. */
 const PAUSES_MS = [100, 250, 500, 1000];
 /** How long a server may take to answer an offer, beside what it took the first time, ms: longer after each attempt that ran out of it. */
-const PATIENCE_MS = [1000, 1500, 2000];
+export const PATIENCE_MS = [1000, 1500, 2000];
 /** Something that begins to look up does not interrupt an attempt that is younger, ms. */
 const YOUNG_MS = 300;
 

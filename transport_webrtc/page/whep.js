@@ -4,6 +4,10 @@
 const GATHERING_LIMIT_MS = 500;
 /** ICE servers' credentials may be good for a day, ms. */
 const ASKED_AGAIN_MS = 12 * 3_600_000;
+/** How long an answer may take that nobody waits for, ms: over a path that died it never comes. */
+const ANSWER_MS = 10_000;
+/** Browsers open no more connections to a server at once (HTTP/1.1), and keep them. */
+const CONNECTIONS = 6;
 
 /** A refusal of the server: `message` is its sentence, `status` the HTTP status (0: it could not be reached). */
 export class LegatoError extends Error {
@@ -117,7 +121,19 @@ export class Resource {
    */
   async request(method, path, json) {
     if (!this.url) throw new LegatoError("There is no connection yet.", 0);
-    return (await this.#fetch(this.url.href + path, method, "application/json", json)).json();
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    return (await this.#fetch(this.url.href + path, method, "application/json", json, {signal})).json();
+  }
+
+  /**
+   * Rids the browser of connections that died with the network without its knowing: each would hold up an attempt until that ran
+   * out of time. Asked so much at once, it uses all of them, and closes those that do not answer in time.
+   * @param {number} patience ms
+   */
+  async shake(patience) {
+    const signal = limited(undefined, patience, this.#took);
+    const asked = Array.from({length: CONNECTIONS - 1}, () => this.#fetch(this.#endpoint, "OPTIONS", undefined, undefined, {signal}));
+    await Promise.allSettled(asked);
   }
 
   /** Lets the server forget the listener at once; it would notice by itself, later. */
