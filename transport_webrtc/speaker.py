@@ -54,7 +54,7 @@ class Speaker:
         """Whose turn it is."""
         self.ahead = Ahead(self.turns, clock=clock, tell=self._tell, heard_out=self._ended)
         """What the data track took."""
-        self.live = Live(self.turns, clock=clock, tell=self._tell, heard_out=self._ended)
+        self.live = Live(self.turns, clock=clock, tell=self._tell, heard_out=self._ended, played=self.ahead.played)
         """What the audio track took."""
         self._tally = Tally()
         self._past = Past()

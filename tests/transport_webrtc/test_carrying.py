@@ -286,6 +286,18 @@ async def test_interrupting_is_silence_and_nothing_older_follows(server, listen)
     assert (await one.snapshot())["delivery"]["epoch"] == player.epoch
 
 
+async def test_the_position_is_that_of_now_and_not_of_the_last_answer(server, listen):
+    one, player = await listen(server)
+    listener = server.listeners.get(one.location.rsplit("/", 1)[1])
+    one.send({"say": LONG, "id": "a"})
+    await played(player, 12_000)
+    late = []
+    for _ in range(30):
+        await asyncio.sleep(0.03)
+        late.append(player.heard(1) - listener.snapshot()["speaking"]["position"])
+    assert median(map(abs, late)) < 0.015 * 48_000, late
+
+
 async def interrupt(server, listen, seed):
     """Ten interrupts at random places; the player, when each was asked for, and what was sent behind each."""
     one, player = await listen(server)
@@ -429,8 +441,8 @@ async def test_what_is_urgent_cuts_in_and_the_story_goes_on_at_a_word(server, li
     await played(player, 48_000)
     one.send({"say": "Turn left.", "id": "urgent", "profile": "navigation"})
     cut = await one.told("paused", id="story")
-    await one.told("finished", id="urgent")
-    await one.told("resumed", id="story")
+    over, resumed = await one.told("finished", id="urgent"), await one.told("resumed", id="story")
+    assert resumed["number"] > over["number"], "it was told when it was sent"
     finished = await one.told("finished", id="story", seconds=30)
     marks = next(event for event in one.events if event["event"] == "marks" and event["id"] == "story")
     again = player.heard(1) + player.heard(3) - finished["ticks"]

@@ -103,12 +103,13 @@ class DataTrack:
         self._on_ack()
         self._pump()
 
-    def flush(self) -> float:
-        """Everything that was sent is to be dropped; after how many seconds that arrives."""
+    def flush(self) -> Place | None:
+        """Everything that was sent is to be dropped; where the player is when that arrives."""
+        place = self.where((self.delivery.min_rtt_s or 0.0) / 2)
         self.delivery.flush(self._clock())
         self._number = None
         self._pump_at(self._clock())
-        return (self.delivery.min_rtt_s or 0.0) / 2
+        return place
 
     def stop(self) -> Place | None:
         """Everything that was sent is to be dropped, and nothing is to follow. Where the player was when what came of
@@ -134,6 +135,7 @@ class DataTrack:
         delivery = self.delivery
         return {
             "state": delivery.state.name.lower(),
+            "bytes": delivery.sent_bytes,
             "rtt_ms": _ms(delivery.rtt_s),
             "min_rtt_ms": _ms(delivery.min_rtt_s),
             "queue_delay_ms": _ms(delivery.queue_delay_s),

@@ -11,7 +11,7 @@ import numpy as np
 from adaptive.speech.voice import Samples
 from adaptive.ticks import to_seconds
 
-from .heard import PROGRESS_TICKS
+from .heard import PROGRESS_TICKS, next_progress
 from .turns import Turns
 from .utterance import PREFILL, Utterance
 
@@ -38,14 +38,14 @@ class Place:
 class Player(Protocol):
     """The far end, as the data track knows it."""
 
-    def where(self, after_s: float = 0.0) -> Place | None:
-        """Where it is, or will be so long after now where nothing stops it; None before it said anything."""
+    def where(self) -> Place | None:
+        """Where it is; None before it said anything."""
 
     def lead_s(self) -> float:
         """Speech that it is known to have beyond that."""
 
-    def flush(self) -> float:
-        """Everything that was sent is to be dropped; after how many seconds that arrives."""
+    def flush(self) -> Place | None:
+        """Everything that was sent is to be dropped; where it is when that arrives."""
 
     def wake(self) -> None:
         """There may be something to take."""
@@ -157,9 +157,6 @@ class Ahead:
             stretch = _Stretch(self._number, current, start, start)
             self._stretches.append(stretch)
         stretch.end += len(samples)
-        if current.cut_into:
-            current.cut_into = False
-            self._tell("resumed", current, {"reason": "urgent"})
         not_before = max(current.not_before, self.quiet_until)
         taken = Taken(
             samples=samples,
@@ -173,9 +170,9 @@ class Ahead:
         self._turns.advance()
         return taken
 
-    def follow(self, after_s: float = 0.0) -> None:
-        """Tells what was heard until now, or what will be heard so much later."""
-        self._follow(self.player.where(after_s) if self.player is not None else None)
+    def follow(self) -> None:
+        """Tells what was heard until now."""
+        self._follow(self.player.where() if self.player is not None else None)
 
     def _follow(self, place: Place | None) -> None:
         if place is not None and any(stretch.number == place.number for stretch in self._stretches):
@@ -189,15 +186,20 @@ class Ahead:
                 self._leave(stretch)
         self._arm(place)
 
+    def played(self, utterance: Utterance) -> int:
+        """Up to which tick of it the player must have played by now; 0 where that is not known."""
+        place = None if self.player is None else self.player.where()
+        for stretch in self._stretches:
+            if place is not None and stretch.number == place.number and stretch.utterance is utterance:
+                return min(stretch.start + place.position, stretch.end)
+        return 0
+
     def recall(self, stopped_at: Place | None = None) -> None:
         """Takes back what was not heard: the first utterance goes on where the player stops, those behind it wait.
         Without a place the player is told to stop, and goes on until it hears of it."""
         if self.player is None or not self._stretches:
             return
-        if stopped_at is None:
-            self.follow(self.player.flush())
-        else:
-            self._follow(stopped_at)
+        self._follow(self.player.flush() if stopped_at is None else stopped_at)
         again = list(self)
         for utterance in again:
             first = next(stretch for stretch in self._stretches if stretch.utterance is utterance)
@@ -242,9 +244,10 @@ class Ahead:
         if self._turns.current is not utterance:
             return  # it was heard out meanwhile
         utterance.pipeline.rewind(utterance.text.word_at(utterance.pipeline.taken))
-        utterance.cut_into = True
         self._turns.give_way()
-        self._tell("paused", utterance, {"reason": "urgent"})
+        if not utterance.cut_into:
+            utterance.cut_into = True
+            self._tell("paused", utterance, {"reason": "urgent"})
 
     def close(self) -> None:
         """Tells nothing any more."""
@@ -258,8 +261,11 @@ class Ahead:
         if not utterance.started:
             utterance.started = True
             self._tell("started", utterance, {"voice": utterance.voice})
+        if utterance.cut_into:
+            utterance.cut_into = False
+            self._tell("resumed", utterance, {"reason": "urgent"})
         told = [(at, name, data) for at, (name, data) in utterance.marks.until(tick)]
-        told += [(at, "progress", {}) for at in range(_next_progress(before), tick + 1, PROGRESS_TICKS) if at > before]
+        told += [(at, "progress", {}) for at in range(next_progress(before), tick + 1, PROGRESS_TICKS) if at > before]
         for at, name, data in sorted(told, key=lambda row: row[0]):
             self._tell(name, utterance, {"position": at, **data})
 
@@ -279,7 +285,7 @@ class Ahead:
         stretch = self._stretches[0]
         utterance, now = stretch.utterance, max(stretch.start, stretch.utterance.reached)
         mark = utterance.marks.next_tick
-        ticks = [_next_progress(now), stretch.end, *([mark + 1] if mark is not None else [])]
+        ticks = [next_progress(now), stretch.end, *([mark + 1] if mark is not None else [])]
         ahead = [tick - now for tick in ticks if now < tick <= stretch.end]
         if not ahead:
             return
@@ -289,8 +295,3 @@ class Ahead:
     def _timed(self) -> None:
         self._timer = None
         self.follow()
-
-
-def _next_progress(tick: int) -> int:
-    """The next quarter of a second after a tick."""
-    return (tick // PROGRESS_TICKS + 1) * PROGRESS_TICKS

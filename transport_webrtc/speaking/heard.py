@@ -15,6 +15,11 @@ PROGRESS_TICKS = to_ticks(0.25)
 Tell = Callable[[str, Utterance, dict[str, Any]], None]
 
 
+def next_progress(tick: int) -> int:
+    """Where `progress` is told next after a tick."""
+    return (tick // PROGRESS_TICKS + 1) * PROGRESS_TICKS
+
+
 class HeardEvents:
     """Keeps events until their time; in order, with one timer."""
 

@@ -31,6 +31,8 @@ DOUBT_S = 0.25
 """Without a sign of the listener for so long, nothing is told as heard that is not known to have arrived."""
 
 Tell = Callable[[str, Utterance, dict[str, Any]], None]
+HeardOut = Callable[[Utterance], None]
+Played = Callable[[Utterance], int]
 Told = tuple[str, Utterance, dict[str, Any]]
 
 
@@ -38,15 +40,16 @@ class Live:
     """One listener's; the counterpart of `Ahead`. Used from the event loop only."""
 
     def __init__(
-        self, turns: Turns, *, clock: Callable[[], float], tell: Tell, heard_out: Callable[[Utterance], None]
+        self, turns: Turns, *, clock: Callable[[], float], tell: Tell, heard_out: HeardOut, played: Played
     ) -> None:
-        """`heard_out` is called with each utterance of which nothing is left to be heard."""
+        """`heard_out`: nothing of an utterance is left to be heard. `played`: what the data track played of it."""
         self.delay_s = 0.0
         """A frame is heard so long after it is taken."""
         self._turns = turns
         self._clock = clock
         self._tell = tell
         self._heard_out = heard_out
+        self._played = played
         self._events = HeardEvents(self._told, clock=clock)
         self._run_in = RunIn()
         self._on = False
@@ -110,14 +113,14 @@ class Live:
         self._events.add(self._clock() + self.delay_s + utterance.last_frame_s, OVER, utterance, {})
 
     def position(self, utterance: Utterance) -> int:
-        """Last tick of it heard; what was heard for certain is given up."""
+        """Last tick of it heard, on either carrier; what was heard for certain is given up."""
         now = self._clock()
         position = utterance.position(now, self.delay_s) if self._held_at is None else self._arrived(utterance)
         if self._silent:
             position = min(position, self._arrived(utterance))
         utterance.certain(position if self._until is None else min(position, self._arrived(utterance)))
         utterance.clock.forget(now - self.delay_s if self._until is None else min(self._until, now - self.delay_s))
-        return position
+        return max(position, self._played(utterance))
 
     def arrived(self, until: float | None, *, watched: bool) -> None:
         """A sign of the listener: what left until then (monotonic seconds) reached it; None where that is not known.
@@ -229,7 +232,7 @@ class Live:
                 self._tell("started", current, {"voice": current.voice})
             if current.cut_into:
                 current.cut_into = False
-                self._tell("resumed", current, {"reason": "urgent"})
+                self._events.add(now + self.delay_s, "resumed", current, {"position": start, "reason": "urgent"})
             self._events.left(current, start, now, delay_s=self.delay_s)
         self._turns.advance()
         return Block(samples, current.id, start)
