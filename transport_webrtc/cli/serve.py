@@ -1,6 +1,7 @@
 """`legato serve`: the server, told by options, its environment or neither."""
 
 import difflib
+import errno
 import logging
 import os
 import signal
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 USAGE_ERROR = 2
 FAILED = 1
+_LISTENING = {
+    errno.EADDRINUSE: "Another server may have it: choose another one with --port, or --port 0 for any.",
+    errno.EACCES: "Ports below 1024 are not for everybody: choose another one with --port.",
+}
+"""What to do, by what is wrong."""
 NEARLY = 0.88
 """Likeness (difflib) of two names from which one is taken for the other misspelt."""
 
@@ -142,10 +148,8 @@ def run(given: dict[str, Any]) -> int:
     try:
         listening = _listen(settings.host, settings.port)
     except OSError as error:
-        return _stop(
-            f"Nothing can listen on {settings.host}:{settings.port} ({error.strerror}). "
-            "Another server may have it: choose another one with --port, or --port 0 for any."
-        )
+        place = f"Nothing can listen on {settings.host}:{settings.port} ({error.strerror}). "
+        return _stop(place + _LISTENING.get(error.errno or 0, "--host is an address of this machine, or 0.0.0.0."))
     try:
         return _serve(settings, listening, secured)
     except KeyboardInterrupt:

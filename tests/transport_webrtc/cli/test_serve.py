@@ -106,6 +106,7 @@ def test_a_taken_port_is_said() -> None:
         ({"workers": 0}, "must be a whole number from 1 to 64"),
         ({"voices": "joe,bob"}, "no voice 'bob'. Installed are: joe, heart"),
         ({"controller": "nobody", "port": 0, "voices": "tone"}, "no controller"),
+        ({"host": "203.0.113.77", "port": 0, "voices": "tone"}, "an address of this machine"),
     ],
 )
 def test_what_is_wrong_is_said(given: dict[str, object], says: str) -> None:
