@@ -15,6 +15,8 @@ WAITED_S = 0.15
 """From which on waiting counts as well: what comes through in a moment after a second of nothing came in a second."""
 BEST_S = 2.5
 """Of the rates measured lately the best one counts: a sender that has nothing to send measures too little."""
+QUEUED_S, BEST_QUEUED_S = 0.15, 1.0
+"""With so much queueing what arrives is what the path carries, and the best was before; of the last so long."""
 
 
 class Lowest:
@@ -97,7 +99,8 @@ class Arriving:
         while self._best and self._best[-1][1] <= rate:
             self._best.pop()
         self._best.append((now, rate))
-        while self._best[0][0] < now - BEST_S:
+        queued = (self.queue_delay_s or 0.0) > QUEUED_S
+        while self._best[0][0] < now - (BEST_QUEUED_S if queued else BEST_S):
             self._best.popleft()
 
     def carries(self, now: float, rate: float) -> None:

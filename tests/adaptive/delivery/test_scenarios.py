@@ -75,6 +75,7 @@ def test_a_narrow_stretch_with_a_lead_of_three_seconds(ride: Any, link: Settings
     path = link(delay_ms=50, steps=((0, 300), (5, capacity), (11, 300)))
     heard = ride(path, link(delay_ms=50), starts=((0.0, 18.0),), lead_s=3.0).run(22)
     assert heard.player.whole == [1]
+    assert min(heard.encoded) >= 16_000, "it falls early enough to fall little"
     assert (heard.player.starved_s, heard.player.concealed) == (0.0, 0)
 
 
