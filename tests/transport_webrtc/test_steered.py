@@ -60,15 +60,18 @@ def test_events_leave_room_for_speech() -> None:
     inbox = Inbox(limits=Limits(), rate=50, clock=clock, on_message=lambda _: None, on_refused=lambda _: None)
     control = ControlChannel(channel, inbox, clock=clock)  # type: ignore[arg-type]
 
-    def ten_seconds() -> list[str]:
+    def ten_seconds(*, words: bool = True) -> list[str]:
         channel.sent.clear()
         for step in range(40):
             now[0] += 0.25
-            control.send(Numbered(number=1, event={"event": "word" if step % 2 else "progress"}))
+            control.send(Numbered(number=1, event={"event": "word" if words and step % 2 else "progress"}))
         control.send(Numbered(number=1, event={"event": "finished"}))
         return channel.sent
 
-    assert len(ten_seconds()) == 41
+    assert len(ten_seconds(words=False)) == 41
+    sent = ten_seconds()
+    assert sent.count("word") == 20
+    assert 8 <= sent.count("progress") <= 11, "a word says as well where the listener is"
     control.thin = True
     sent = ten_seconds()
     assert sent.count("progress") == 0
