@@ -25,13 +25,17 @@ now and then."""
 AHEAD_S, VERDICT_S = 0.5, 0.5
 """An answer to a ping so much newer than the newest word on what arrived waits for that word, but no longer."""
 BEHIND_S = 0.4
-"""So much more than at best between a packet and the word that it arrived is a queue in which speech goes silent."""
+"""In a queue of so much speech goes silent."""
 ASKED_S = 0.3
 """What was lost and is asked for again is there by then."""
 
 
 class Told(Protocol):
     """What a listener tells of packets: see `PathFacts`."""
+
+    @property
+    def queue_s(self) -> float:
+        """How much longer than the least the newest packet took that arrived."""
 
     def arrived_until(self, before: float) -> float | None:
         """Of those that left by then, when the newest left that arrived; None where nobody says."""
@@ -67,10 +71,6 @@ class Watching:
         """What left by then arrived, or is seen to."""
         self._stalled_from: float | None = None
         """The same when a silence began of which it is not known yet whether anything was lost in it."""
-        self._least_s = float("inf")
-        """From when a packet left until it was known to have arrived, at best."""
-        self._behind = False
-        """It took far longer of late."""
         self._asked_until: float | None = None
         """When it shows whether what was lost came after all."""
         self._ahead_since: float | None = None
@@ -86,7 +86,9 @@ class Watching:
         """The plan for the audio track: out of reach it only probes; what has to wait for the path, or may have to, is
         light, so that it arrives as soon as can be."""
         self._plan = plan
-        if self._behind or (self._outage.stalled and self._reached is not None):  # pings alone may just be late
+        told = self._told()
+        behind = told is not None and told.queue_s > BEHIND_S
+        if behind or (self._outage.stalled and self._reached is not None):  # pings alone may just be late
             plan = replace(plan, rung=min(plan.rung, LOWEST, key=lambda rung: rung.bitrate), protection=Protection())
         return replace(plan, idle_gap_s=PROBE_S) if self.out else plan
 
@@ -148,9 +150,6 @@ class Watching:
         if told is not None and known is not None and told.arrived_until(now) is not None:
             if stalled and self._stalled_from is None:
                 self._stalled_from = self._reached
-            if self._reached is None or known > self._reached:
-                self._least_s = min(self._least_s, now - known)
-                self._behind = now - known > self._least_s + BEHIND_S
             known = self._reached = self._judged(now, known, told)
         self._speaker.live.arrived(known, watched=self._outage.watched)
 

@@ -127,6 +127,8 @@ class Fates:
         self._delays: deque[tuple[float, float]] = deque()
         """One-way delays, increasing (a sliding minimum): (sent at, arrival − sending on two clocks)."""
         self._queue_delay_s: float | None = None
+        self.queue_s = 0.0
+        """How much longer than the least the newest packet took that arrived."""
         self._fresh: list[tuple[float, float, int]] = []
         """Not yet told to a report: (sent at, arrival − sending on two clocks, bytes)."""
         self._arrived, self._sent = _Window(), _Window()
@@ -172,8 +174,7 @@ class Fates:
         """Of the packets that left after `since`, those that did not arrive where a later one did: for each run of them
         when the one before it left and when its last one did, oldest first."""
         runs: list[tuple[float, float]] = []
-        last: float | None = None
-        arrived = False
+        last, arrived = None, False
         for number in range(self._newest, self._newest - KEEP, -1):
             packet = self._packets.get(number)
             there = packet is None or packet.sent_at <= since or self._came(number, packet)
@@ -183,8 +184,7 @@ class Fates:
             if packet is None or packet.sent_at <= since:
                 break
             arrived = arrived or there
-            if arrived and not there and last is None:
-                last = packet.sent_at
+            last = packet.sent_at if arrived and not there and last is None else last
         return runs[::-1]
 
     def _came(self, number: int, packet: _Packet) -> bool:
@@ -251,7 +251,7 @@ class Fates:
         self._delays.append((packet.sent_at, delay))
         while self._delays[0][0] < packet.sent_at - BASE_WINDOW_S:
             self._delays.popleft()
-        self._queue_delay_s = delay - self._delays[0][1]
+        self.queue_s = self._queue_delay_s = delay - self._delays[0][1]
         self._fresh.append((packet.sent_at, delay, packet.size))
 
     def report(self, now: float, *, rtt_s: float | None = None, jitter_s: float | None = None) -> NetworkReport:

@@ -134,6 +134,11 @@ class PathFacts:
         """Of the packets that left by then, when the newest left that arrived; None where nobody says."""
         return self.wide.fates.arrived_until(before)
 
+    @property
+    def queue_s(self) -> float:
+        """How much longer than the least the newest packet took that arrived."""
+        return self.wide.fates.queue_s
+
     def missing(self, since: float) -> list[tuple[float, float]]:
         """Runs of packets that left after that and did not arrive, though later ones did; see `Fates.missing`."""
         return self.wide.fates.missing(since)

@@ -162,6 +162,7 @@ def test_the_fate_of_one_packet_is_known_once_it_is_certain() -> None:
     assert not fates.fate(1).known, "it may still come"
     assert not fates.fate(3).known, "no feedback spoke of it"
     assert abs((fates.fate(2).delay_s or 0) - 0.04) < 1e-4
+    assert abs(fates.queue_s - 0.04) < 1e-4
     fates.sent_again(0.22, 1, size=100)
     fates.feedback(0.3, feedback(3, [t + 0.05 for t in times[3:]]))
     fates.report(0.3)

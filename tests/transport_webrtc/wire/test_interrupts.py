@@ -24,7 +24,7 @@ async def ask_again(far):
 
 
 async def interrupt(scene, left, seed):
-    """Interrupts `EACH` times; returns for each what left after it, and the last tick that had left before."""
+    """Interrupts `EACH` times; returns for each what left after it, and the tick of the next frame then."""
     dice, loop, listener = random.Random(seed), asyncio.get_running_loop(), scene.listener
     what, leaving = left(listener, loop.time), []
 
@@ -41,7 +41,8 @@ async def interrupt(scene, left, seed):
         frames = listener.sent.frames
         await scene.server.until(lambda frames=frames: listener.sent.frames > frames)
         await asyncio.sleep(dice.uniform(0.03, 0.45))
-        cuts.append((len(leaving), what.packets[-1][1]))
+        _, tick, _, block = what.packets[-1]
+        cuts.append((len(leaving), tick + (960 if block is None else len(block.samples))))
         if dice.random() < 0.5:
             listener.say(SayMessage(say=LONG, id=str(number), interrupt=True))
         else:
@@ -59,7 +60,7 @@ async def test_nothing_old_follows_but_the_frame_in_which_it_fades(meet, left):
     assert sum(repeats for _, _, repeats in results) > 50, "what is not cut off is sent again"
     for packets, cuts, _ in results:
         assert sum(any(block.utterance == "0" for _, block in blocks) for blocks in packets) > 0
-        for number, (index, last) in enumerate(cuts):
+        for number, (index, following) in enumerate(cuts):
             old = [
                 (tick, place)
                 for place, blocks in enumerate(packets[index:])
@@ -67,4 +68,4 @@ async def test_nothing_old_follows_but_the_frame_in_which_it_fades(meet, left):
                 if block.utterance == str(number)
             ]
             assert len(old) <= 1, "one frame, no copy of it, no copy of an older one, none sent again"
-            assert all(tick <= last + 960 for tick, _ in old), "it is the very next one"
+            assert all(tick <= following for tick, _ in old), "it is the very next one"
