@@ -268,6 +268,11 @@ class Delivery:
         return report
 
     @property
+    def sent_bytes(self) -> int:
+        """On the wire so far, with everything that a message costs beyond its own bytes."""
+        return self._sending.sent.sent_bytes
+
+    @property
     def rtt_s(self) -> float | None:
         """Of the last exchange, without the player's delay."""
         return self._sending.pacing.path.rtt_s

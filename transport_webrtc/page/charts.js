@@ -9,7 +9,10 @@ const DRAW_SHARE = 0.15;
 /** Audio bandwidths from the lowest (RFC 6716 section 2). */
 const BANDWIDTHS = ["NB", "MB", "WB", "SWB", "FB"];
 
-/** @typedef {{at: number, snapshot: Record<string, any>, capacity: number | null}} Sample `at` in s, `capacity` in kb/s */
+/** Over so long what the data track sends is counted, which goes in bundles, s. */
+const COUNTED_S = 1;
+
+/** @typedef {{at: number, snapshot: Record<string, any>, capacity: number | null, wire?: number | null}} Sample `at` in s, `capacity` and `wire`, what is sent, in kb/s */
 /**
  * A line and its place in the key; a colour means the same in every chart: `--plan` what the plan says, `--wire` what is
  * sent, `--network` what the network did, `--ear` what reaches the ear.
@@ -56,8 +59,8 @@ const CHARTS = [
       {
         name: "on the wire (with headers)",
         colour: "--wire",
-        pick: ({snapshot}) => or(snapshot.sent?.kbps),
-        value: ({snapshot}) => words(snapshot.sent?.kbps, kbps),
+        pick: ({wire}) => wire ?? null,
+        value: ({wire}) => words(wire, kbps),
       },
       {
         name: "capacity",
@@ -180,6 +183,7 @@ export class Charts {
 
   /** Takes what the listener is now. @param {Sample} sample */
   add(sample) {
+    sample.wire = this.#wire(sample);
     this.#samples.push(sample);
     while (this.#samples[0].at < sample.at - WINDOW_S - 1) this.#samples.shift();
     for (const {chart, values, more} of this.#figures) {
@@ -192,6 +196,14 @@ export class Charts {
       const cost = (performance.now() - begun) / 1000;
       this.#next = sample.at + Math.max(DRAW_EVERY_S, cost / DRAW_SHARE);
     }
+  }
+
+  /** What both tracks send, kb/s. @param {Sample} sample @returns {number | null} */
+  #wire({at, snapshot}) {
+    const before = this.#samples.findLast((one) => one.at <= at - COUNTED_S);
+    const bytes = snapshot.delivery?.bytes - before?.snapshot.delivery?.bytes;
+    const ahead = before && bytes >= 0 ? (bytes * 8) / 1000 / (at - before.at) : 0;
+    return snapshot.sent?.kbps == null ? null : snapshot.sent.kbps + ahead;
   }
 
   #draw() {
