@@ -186,3 +186,27 @@ def test_numbers_are_extended_over_their_wrap() -> None:
 def test_jitter_is_that_of_rfc_3550() -> None:
     playout, _ = hear(tone(4.0), lambda n, sent: sent + (0.02 if n % 2 else 0.0), until=4.5)
     assert playout.counters.jitter_s == pytest.approx(0.02, rel=0.05)
+
+
+def test_another_stream_is_played_on_the_same_clock_and_the_counts_go_on() -> None:
+    """As over another connection: sequence numbers and timestamps begin anywhere."""
+    playout, heard = Playout(start=0.0), []
+    streams = [(0.5, tone(1.0)), (2.5, tone(1.0, first_sequence=7, first_timestamp=123))]
+    for number, (begun, packets) in enumerate(streams):
+        if number:
+            heard.append(playout.play(begun - 0.5))
+            playout.restart()
+        for n, (sent, sequence, timestamp, payload) in enumerate(packets):
+            heard.append(playout.play(begun + sent))
+            if n != 20:
+                playout.arrived(begun + sent, sequence, timestamp, payload)
+    heard.append(playout.play(4.0))
+    playout.close()
+    sounding = loud(np.concatenate(heard))
+    for begun, _ in streams:
+        own = sounding[(sounding >= begun * 100) & (sounding < begun * 100 + 150)]
+        assert own[0] == pytest.approx((begun + 0.06) * 100, abs=1)
+        assert len(own) == pytest.approx(100, abs=4), "all of it but for what was lost"
+    counters = playout.counters
+    assert (counters.received, counters.lost, counters.discarded) == (98, 2, 0)
+    assert counters.concealed == 2 * FRAME
