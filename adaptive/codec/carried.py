@@ -12,13 +12,17 @@ from adaptive.audio.seams import crossfade
 from adaptive.control.plan import Bandwidth, Codec, Format
 from adaptive.delivery.frames import Frame
 
-from .opus import OpusEncoder
+from .opus import OpusDecoder, OpusEncoder
 from .pcm import REACH, Samples, band_limited, decimated, to_pcm16, to_ulaw
 
 PREFILL_TICKS = 960
 """20 ms before its first frame that a new encoder hears: without them the first 6 ms would be built up from nothing."""
 LOOK_AHEAD = 2 * REACH
 """Ticks behind a frame that must be there before it is made."""
+RECENT = 10
+"""Packets after which a decoder that begins with them sounds as one that had all of them."""
+MOST_TICKS = 5760
+"""The longest Opus packet, 120 ms (RFC 6716 section 3.2.5)."""
 PCM_TICKS = 480
 """10 ms."""
 SEAM_TICKS = 480
@@ -62,6 +66,10 @@ class CarriedEncoder:
     A frame comes when it and `LOOK_AHEAD` ticks after it are there, or the end. Where a change of format narrows the
     band, one more frame of the old format fades into the narrower band, and then the new format begins; where it widens
     the band, the new format begins in the old band and fades out of it.
+
+    Codecs differ in what they make of a sample. What follows Opus begins with what Opus would have made of it, and
+    fades out of that. The first packet of Opus after another codec is 20 ms longer than its frame, and begins so much
+    earlier: a decoder has run in where the frame begins, and can fade into it.
     """
 
     def __init__(self, setting: Setting, *, complexity: int | None = None) -> None:
@@ -85,6 +93,12 @@ class CarriedEncoder:
         self._held = np.zeros(_BEFORE, np.float32)
         self._held[_BEFORE - len(before) :] = before
         self._setting = self._wanted
+        self._run_in = 0
+        """Ticks by which the next packet of Opus begins before its frame."""
+        self._recent: list[bytes] = []
+        """Packets of Opus that a listener decoded last."""
+        self._fading: Samples | None = None
+        """What the next samples fade out of, at their rate."""
         self._seam = position - SEAM_TICKS, self._setting.format.rate, self._setting.format.rate
         """Where one band begins to fade into another, and both as rates."""
         self._close()
@@ -132,7 +146,9 @@ class CarriedEncoder:
         if asked > band:
             self._seam = self._position, band, asked
         if new.format.codec is not old.format.codec:
+            self._fading, self._recent = self._opus_going_on(asked), []
             self._close()
+            self._run_in = OPUS_UNIT if new.format.codec is Codec.OPUS else 0
         self._setting = new
         return True
 
@@ -140,11 +156,13 @@ class CarriedEncoder:
         setting, start = self._setting, self._position
         match setting.format.codec:
             case Codec.OPUS:
-                payload = self._encoder().encode(self._signal(start + REACH, start + ticks + REACH))
+                opus, first = self._encoder(), start - self._run_in
+                payload = opus.encode(self._signal(first + REACH, start + ticks + REACH))
+                self._recent, self._run_in = [*self._recent[-RECENT:], payload], 0
             case Codec.PCM16:
-                payload = to_pcm16(self._decimated(start, start + ticks))
+                payload = to_pcm16(self._faded_in(self._decimated(start, start + ticks)))
             case Codec.ULAW:
-                payload = to_ulaw(self._decimated(start, start + ticks))
+                payload = to_ulaw(self._faded_in(self._decimated(start, start + ticks)))
         frame = Frame(self._utterance, start, ticks, setting.format, payload, last)
         self._held = self._held[ticks:]
         self._position += ticks
@@ -163,11 +181,30 @@ class CarriedEncoder:
             bandwidth=_ORDER[min(widest, _ORDER.index(setting.bandwidth))],
             complexity=self._complexity,
         )
-        if new:
+        if new and not self._run_in:
             opus.encode(self._signal(self._position + REACH - PREFILL_TICKS, self._position + REACH))
-            self._opus = opus
+        self._opus = opus
         self._configured = setting
         return opus
+
+    def _opus_going_on(self, rate: int) -> Samples | None:
+        """What a listener's decoder of Opus would make of the next 10 ms, at that rate; None after another codec."""
+        if self._opus is None or not self._recent:
+            return None
+        following = self._opus.encode(self._signal(self._position + REACH, self._position + OPUS_UNIT + REACH))
+        decoder = OpusDecoder()
+        try:
+            decoded = np.concatenate([decoder.decode(payload, MOST_TICKS) for payload in (*self._recent, following)])
+        finally:
+            decoder.close()
+        return decimated(decoded[-OPUS_UNIT - REACH : SEAM_TICKS + REACH - OPUS_UNIT], rate)
+
+    def _faded_in(self, samples: Samples) -> Samples:
+        """What came out of Opus goes over into what does not, as a listener hears it."""
+        fading, self._fading = self._fading, None
+        if fading is None:
+            return samples
+        return np.concatenate([crossfade(fading, samples[: len(fading)]), samples[len(fading) :]])
 
     def _decimated(self, start: int, end: int) -> Samples:
         """The stretch at the format's rate."""

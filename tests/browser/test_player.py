@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from adaptive.codec.carried import CarriedEncoder, Setting
 from adaptive.codec.opus import OpusDecoder, OpusEncoder
 from adaptive.control.plan import Codec, Format
 from adaptive.delivery import Delivery, Frame
 from adaptive.delivery.wire import RATES, Ack, Flush, PlayerState, SpeechMessage
 from transport_webrtc.app import PAGE
+from transport_webrtc.playing.decoding import Decoding
+from transport_webrtc.playing.place import Place
+from transport_webrtc.playing.sequence import Turn
 
 pytestmark = pytest.mark.browser
 
@@ -232,6 +236,31 @@ def test_formats_change_in_the_midst_at_the_very_tick(lab: Lab) -> None:
     fresh = OpusDecoder()
     expected = np.concatenate([fresh.decode(frame, 960) for frame in frames[10:]])
     np.testing.assert_allclose(heard[start + 9600 : start + 28_800], expected, atol=1e-6)
+    assert lab.stats()["concealed_ticks"] == 0
+
+
+def test_a_codec_that_takes_over_has_run_in(lab: Lab) -> None:
+    """As the native player hears it, which is judged elsewhere."""
+    said = voice(28_800)
+    encoder = CarriedEncoder(Setting(format=replace(PCM, rate=24_000)))
+    frames = encoder.push(said[:9600])
+    encoder.set(Setting())
+    frames += [*encoder.push(said[9600:]), *encoder.finish()]
+    encoder.close()
+    sender, soon = Sender(), lab.soon()
+    whole = [
+        sender.speech(1, f.position, f.payload, ticks=f.ticks, form=f.format, last=f.last, not_before=soon)
+        for f in frames
+    ]
+    lab.take(*whole)
+    heard = lab.hear(1.5)
+    decoding, blocks = Decoding(), []
+    for frame in frames:
+        blocks += decoding.push(Turn(place=Place(0, frame.position), frame=frame, end=frame.last))
+    decoding.close()
+    expected = np.concatenate([block.samples for block in blocks])
+    begin = int(np.flatnonzero(expected)[0])
+    found(heard, expected[begin:], within=2e-3)
     assert lab.stats()["concealed_ticks"] == 0
 
 

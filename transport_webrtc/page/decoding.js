@@ -113,17 +113,22 @@ export class Decoding {
     if (!slot) return;
     const samples = new Float32Array(audio.numberOfFrames);
     audio.copyTo(samples, {planeIndex: 0, format: "f32-planar"});
-    slot.samples = fitted(samples, slot.turn.ticks);
+    slot.samples = samples.length < slot.turn.ticks ? fitted(samples, slot.turn.ticks) : samples;
     this.#drain();
   }
 
   #drain() {
     while (this.#slots[0]?.samples) {
-      const {turn, samples} = /** @type {{turn: Turn, samples: Float32Array}} */ (this.#slots.shift());
+      const {turn, samples: decoded} = /** @type {{turn: Turn, samples: Float32Array}} */ (this.#slots.shift());
+      // A packet of Opus that is longer than its frame begins earlier, so that the decoder has run in.
+      const begins = turn.codec === "opus" ? decoded.length - turn.ticks : 0;
+      const samples = decoded.subarray(begins);
       const rate = turn.codec === "opus" ? RATE : turn.rate;
       const expected = this.#end.position + (this.#interpolator?.waiting ?? 0);
       const continues = turn.utterance === this.#end.utterance && turn.position === expected;
-      if (this.#interpolator && !(continues && rate === this.#interpolator.rate)) this.#finish(false);
+      if (this.#interpolator && !(continues && rate === this.#interpolator.rate)) {
+        this.#finish(false, continues ? decoded.subarray(0, begins) : undefined);
+      }
       if (!continues) this.#past = new Float32Array();
       if (!continues) this.#end = {utterance: turn.utterance, position: turn.position};
       if (rate === RATE) {
@@ -136,9 +141,13 @@ export class Decoding {
     }
   }
 
-  /** Gives out what the interpolator holds back. @param {boolean} end */
-  #finish(end) {
+  /** Gives out what the interpolator holds back, going over into what else is known of the same time. @param {boolean} end @param {Float32Array} [into] */
+  #finish(end, into = new Float32Array()) {
     const rest = this.#interpolator?.finish() ?? new Float32Array();
+    const from = into.length - rest.length;
+    for (let index = 0; from >= 0 && index < rest.length; index++) {
+      rest[index] += (into[from + index] - rest[index]) * (0.5 - 0.5 * Math.cos((Math.PI * (index + 0.5)) / rest.length));
+    }
     this.#interpolator = null;
     this.#emit(rest, end);
   }

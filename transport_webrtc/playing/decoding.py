@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from adaptive.audio.seams import crossfade
 from adaptive.codec import OpusDecoder, OpusError
 from adaptive.codec.pcm import from_pcm16, from_ulaw
 from adaptive.control.plan import Codec
@@ -51,11 +52,12 @@ class Decoding:
         waiting = self._interpolator.waiting if self._interpolator is not None else 0
         expected = None if self._end is None else self._end._replace(position=self._end.position + waiting)
         continues = turn.place == expected
+        decoded, count = (NOTHING, 0) if turn.frame is None else self._decode(turn.frame)
+        run_in, samples = decoded[: len(decoded) - count], decoded[len(decoded) - count :]
         if self._interpolator is not None and (not continues or rate != self._interpolator.rate):
-            yield from self._finish(end=False)
+            yield from self._finish(end=False, into=run_in if continues else NOTHING)
         if not continues:
             self._past, self._end = NOTHING, turn.place
-        samples = NOTHING if turn.frame is None else self._decode(turn.frame)
         if rate == TICK_RATE:
             yield from self._emit(samples, end=turn.end)
             return
@@ -75,8 +77,9 @@ class Decoding:
         """Frees the decoder; safe to repeat."""
         self._opus.close()
 
-    def _decode(self, frame: Frame) -> Samples:
-        """Exactly as many samples as the message says that the frame takes."""
+    def _decode(self, frame: Frame) -> tuple[Samples, int]:
+        """At least as many samples as the message says that the frame takes, and how many those are: a packet of Opus
+        that is longer begins earlier, so that the decoder has run in."""
         count = frame.ticks * (TICK_RATE if frame.format.codec is Codec.OPUS else frame.format.rate) // TICK_RATE
         try:
             match frame.format.codec:
@@ -89,12 +92,16 @@ class Decoding:
         except (OpusError, ValueError):
             self.broken += 1
             samples = NOTHING
-        return np.pad(samples[:count], (0, max(0, count - len(samples))))
+        if frame.format.codec is not Codec.OPUS:
+            samples = samples[:count]
+        return np.pad(samples, (0, max(0, count - len(samples)))), count
 
-    def _finish(self, *, end: bool) -> Iterator[Block]:
-        """What the interpolator holds back."""
+    def _finish(self, *, end: bool, into: Samples = NOTHING) -> Iterator[Block]:
+        """What the interpolator holds back, going over into what else is known of the same time."""
         assert self._interpolator is not None
         rest, self._interpolator = self._interpolator.finish(), None
+        if 0 < len(rest) <= len(into):
+            rest = crossfade(rest, into[-len(rest) :])
         yield from self._emit(rest, end=end)
 
     def _emit(self, samples: Samples, *, end: bool) -> Iterator[Block]:

@@ -47,7 +47,7 @@ def heard(frames: Sequence[Frame]) -> np.ndarray:
     opus, parts = OpusDecoder(), []
     for frame in frames:
         if frame.format.codec is Codec.OPUS:
-            parts.append(opus.decode(frame.payload, frame.ticks))
+            parts.append(opus.decode(frame.payload, 5760)[-frame.ticks :])  # the first after PCM is longer
             continue
         decode = from_pcm16 if frame.format.codec is Codec.PCM16 else from_ulaw
         samples, step = decode(frame.payload), 48_000 // frame.format.rate
