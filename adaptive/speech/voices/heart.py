@@ -36,8 +36,9 @@ GAIN = 1.5
 """Brings active speech to about −22 dBFS; tests/adaptive/speech/voices/test_heart.py holds both voices together."""
 DURATIONS = "durations"
 LATE_S = 0.055
-"""The durations say that a word begins so long after it is heard to. Measured:
-tests/adaptive/speech/voices/test_word_starts.py; Kokoro's own package takes off 75 ms."""
+"""At speed 1 the durations say that a word begins so long after it is heard to, and at others by as much longer or
+shorter as speech is. Measured: tests/adaptive/speech/voices/test_word_starts.py, and at .5, .75, 1.5 and 2 on 5
+sentences; Kokoro's own package takes off 75 ms."""
 EDGE = 0
 """Id before the first phoneme and after the last."""
 
@@ -84,7 +85,8 @@ class HeartVoice:
             None, {"ids": np.array([ids], np.int64), "speed": np.array([speed], np.float32)}
         )
         sound = HeartSound([part[0] for part in spectra], seed=seed)
-        return HeartClause(sound, written_words(clause, _times(read, spans, durations.reshape(-1), sound.frames)))
+        times = _times(read, spans, durations.reshape(-1), sound.frames, LATE_S / speed)
+        return HeartClause(sound, written_words(clause, times))
 
     def warm(self) -> None:
         """See `Voice.warm`."""
@@ -108,11 +110,15 @@ class HeartVoice:
 
 
 def _times(
-    read: Sequence[SpokenWord], spans: Sequence[tuple[int, int]], durations: NDArray[np.float32], frames: int
+    read: Sequence[SpokenWord],
+    spans: Sequence[tuple[int, int]],
+    durations: NDArray[np.float32],
+    frames: int,
+    late_s: float,
 ) -> list[ReadWord]:
     """Durations count in their own unit, a whole number of frames."""
     seconds = INFO.frame_samples / INFO.rate * frames / durations.sum()
-    ends = [to_ticks(max(0.0, end * seconds - LATE_S)) for end in (0.0, *np.cumsum(durations, dtype=np.float64))]
+    ends = [to_ticks(max(0.0, end * seconds - late_s)) for end in (0.0, *np.cumsum(durations, dtype=np.float64))]
     return [
         ReadWord(text=word.text, start=ends[first], end=ends[last])
         for word, (first, last) in zip(read, spans, strict=True)
