@@ -227,10 +227,11 @@ class Delivery:
         return Played(utterance=place[0], position=place[1], at=now)
 
     def ran_out(self, now: float) -> bool:
-        """The path has been silent for `SILENT_S`, and the player must have run out amid an utterance."""
+        """The path has been silent for `SILENT_S` amid an utterance that the player must have run out of."""
         playhead, end = self._sending.stock.playhead, self._sending.stock.sent_end
-        least_s = 2 * RARE_S if self._sending.rare else SILENT_S
-        return self._flush_at is None and playhead.ran_out(now, end, max(least_s, 3 * (self.rtt_s or 0.0)))
+        silent_s = max(2 * RARE_S if self._sending.rare else SILENT_S, 3 * (self.rtt_s or 0.0))
+        silent = self._flush_at is None and now - self._sending.pacing.progress_at >= silent_s
+        return silent and playhead.ran_out(now, end, silent_s)
 
     def standing_s(self, now: float) -> float | None:
         """How long an answer to speech on its way is overdue; None where none is, or where so much is lost that that

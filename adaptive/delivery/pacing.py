@@ -149,6 +149,12 @@ class Pacing:
         return max(self._progress_at, self._probed_at) + wait
 
     @property
+    def progress_at(self) -> float:
+        """When something arrived, or was sent with nothing else on its way: silence before that says nothing, as a
+        player whose last word on an utterance was lost still seems to play when the next one begins."""
+        return self._progress_at
+
+    @property
     def overdue_at(self) -> float:
         """When an answer to what is on its way will have been waited for longer than usual."""
         return self._progress_at + self._usual_s

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from adaptive.control.plan import Codec, Format
-from adaptive.delivery import Ack, Delivery, Flush, Frame, SpeechMessage
+from adaptive.delivery import Ack, Delivery, Flush, Frame, PlayerState, SpeechMessage
 from adaptive.delivery.wire import unpack
 
 ULAW = Format(codec=Codec.ULAW, rate=8000)
@@ -45,6 +45,31 @@ def test_frames_follow_each_other_and_fit() -> None:
         delivery.add(frame(2))
     with pytest.raises(ValueError, match="no message"):
         delivery.add(Frame(1, 960, 960, Format(), bytes(1200)))
+
+
+def test_a_player_whose_last_word_was_lost_has_not_run_out_when_the_next_utterance_begins() -> None:
+    delivery = Delivery()
+    for number in range(3):
+        delivery.add(frame(number, last=number == 2))
+    (first,) = speech(delivery, 0.0)
+    playing = Ack(
+        epoch=0,
+        largest=first.number,
+        bitmap=0,
+        arrival=50,
+        delay=0,
+        wanted_utterance=2,
+        wanted=0,
+        played_utterance=1,
+        played=960,
+        buffered=40,
+        state=PlayerState.PLAYING,
+    )
+    delivery.acked(0.1, playing)
+    delivery.add(frame(0, 2))
+    assert speech(delivery, 1.0)
+    assert not delivery.ran_out(1.01)
+    assert delivery.ran_out(1.6)
 
 
 def test_a_flush_forgets_and_repeats_until_it_is_known(ride: Any, link: Any) -> None:
