@@ -4,8 +4,9 @@
 known of the path and of the player comes out. Pure: every call takes `now`, monotonic seconds.
 """
 
-from .delivery import Delivery, Played
+from .delivery import Delivery
 from .frames import Frame
+from .playhead import Played
 from .wire import FORMATS, MAX_MESSAGE_BYTES, Ack, Flush, PlayerState, SpeechMessage
 
 __all__ = [

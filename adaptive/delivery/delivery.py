@@ -1,12 +1,11 @@
 """The one object a data track owns: frames in, messages out when they are due, acknowledgements in, facts out."""
 
-from dataclasses import dataclass
-
 from adaptive.control.reports import NetworkReport, Source
 from adaptive.ticks import to_seconds, to_ticks
 
 from .answering import RARE_S
 from .frames import Frame
+from .playhead import Played
 from .probing import Probing
 from .sending import Sending
 from .wire import DELAY_UNKNOWN, HEADER_BYTES, MAX_MESSAGE_BYTES, Ack, Flush, PlayerState
@@ -27,17 +26,6 @@ AT_ONCE = 16
 MEMORY_BYTES = 1_000_000
 """Of frames that have not arrived."""
 LARGEST_FRAME = MAX_MESSAGE_BYTES - HEADER_BYTES - 6
-
-
-@dataclass(frozen=True, kw_only=True)
-class Played:
-    """What came out of the loudspeaker."""
-
-    utterance: int
-    position: int
-    """Ticks of the utterance."""
-    at: float
-    """Monotonic seconds at which it was so."""
 
 
 class Delivery:

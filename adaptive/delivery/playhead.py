@@ -1,11 +1,24 @@
 """Where the player is: what it said last, and what it must have played since."""
 
+from dataclasses import dataclass
+
 from adaptive.ticks import TICK_RATE
 
 from .line import Line
 from .wire import Ack, PlayerState
 
 CLOCK_MS = 1 << 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """What came out of the loudspeaker."""
+
+    utterance: int
+    position: int
+    """Ticks of the utterance."""
+    at: float
+    """Monotonic seconds at which it was so."""
 
 
 class Playhead:
