@@ -35,7 +35,7 @@ class Told(Protocol):
 
     @property
     def queue_s(self) -> float:
-        """How much longer than the least the newest packet took that arrived."""
+        """How much longer than the least a packet took of which it was told last, at most."""
 
     def arrived_until(self, before: float) -> float | None:
         """Of those that left by then, when the newest left that arrived; None where nobody says."""
@@ -70,7 +70,7 @@ class Watching:
         self._reached: float | None = None
         """What left by then arrived, or is seen to."""
         self._stalled_from: float | None = None
-        """The same when a silence began of which it is not known yet whether anything was lost in it."""
+        """The same when packets began to wait of which it is not known yet whether any was lost."""
         self._asked_until: float | None = None
         """When it shows whether what was lost came after all."""
         self._ahead_since: float | None = None
@@ -148,7 +148,7 @@ class Watching:
         """What arrived, and from who tells of packets one by one what did not."""
         told = self._told()
         if told is not None and known is not None and told.arrived_until(now) is not None:
-            if stalled and self._stalled_from is None:
+            if (stalled or told.queue_s > BEHIND_S) and self._stalled_from is None:
                 self._stalled_from = self._reached
             known = self._reached = self._judged(now, known, told)
         self._speaker.live.arrived(known, watched=self._outage.watched)

@@ -128,7 +128,7 @@ class Fates:
         """One-way delays, increasing (a sliding minimum): (sent at, arrival − sending on two clocks)."""
         self._queue_delay_s: float | None = None
         self.queue_s = 0.0
-        """How much longer than the least the newest packet took that arrived."""
+        """How much longer than the least a packet took of which the newest feedback says that it arrived, at most."""
         self._fresh: list[tuple[float, float, int]] = []
         """Not yet told to a report: (sent at, arrival − sending on two clocks, bytes)."""
         self._arrived, self._sent = _Window(), _Window()
@@ -218,7 +218,7 @@ class Fates:
             return
         self._base = max(self._base, base)
         reference_s = self._reference(feedback.reference & 0xFFFFFF) * 0.064
-        self._last_feedback = now
+        self._last_feedback, self.queue_s = now, 0.0
         for number, arrival_us in enumerate(feedback.arrivals_us, base):
             packet = self._packets.get(number)
             if packet is None:
@@ -251,7 +251,8 @@ class Fates:
         self._delays.append((packet.sent_at, delay))
         while self._delays[0][0] < packet.sent_at - BASE_WINDOW_S:
             self._delays.popleft()
-        self.queue_s = self._queue_delay_s = delay - self._delays[0][1]
+        self._queue_delay_s = delay - self._delays[0][1]
+        self.queue_s = max(self.queue_s, self._queue_delay_s)
         self._fresh.append((packet.sent_at, delay, packet.size))
 
     def report(self, now: float, *, rtt_s: float | None = None, jitter_s: float | None = None) -> NetworkReport:

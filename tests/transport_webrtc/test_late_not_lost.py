@@ -68,7 +68,7 @@ def test_a_path_that_held_packets_back_is_trusted_with_more(drive):
     assert road.silence_s <= 3.0
     waiting = [len(b.samples) for time, b in road.left.items() if 5.8 < time / 48_000 - 2.0 < 8.0]
     assert set(waiting) == {LOWEST.frame_ms * 48}, "what waits is light"
-    after = [len(b.samples) for time, b in road.left.items() if time / 48_000 - 2.0 > 8.3]
+    after = [len(b.samples) for time, b in road.left.items() if time / 48_000 - 2.0 > 8.5]
     assert set(after) == {960}
 
 
@@ -85,6 +85,13 @@ def many():
         (12.15, 14.1),
     )
     return [step for start, end in ends for step in stalled(start, end - start, kbps=4_000)]
+
+
+def test_that_shows_in_a_silence_too_short_to_be_taken_for_an_outage(drive):
+    road = drive(*stalled(2.0, 0.45), *stalled(5.0, 3.0))
+    assert np.array_equal(road.heard, np.arange(24 * WORD))
+    assert not road.when("paused")
+    assert road.silence_s <= 3.2
 
 
 def test_a_drive_of_many_stalls(drive):

@@ -136,7 +136,7 @@ class PathFacts:
 
     @property
     def queue_s(self) -> float:
-        """How much longer than the least the newest packet took that arrived."""
+        """How much longer than the least a packet took of which it was told last, at most."""
         return self.wide.fates.queue_s
 
     def missing(self, since: float) -> list[tuple[float, float]]:
