@@ -15,8 +15,8 @@ FIRST_NARROW_TICKS, FIRST_NARROWEST_TICKS = 8640, 17_280
 NEAR_TICKS, AHEAD_TICKS, FAR_TICKS = 1920, 4800, 9600
 """40, 100 and 200 ms: 2, 5 and 10 frames of Opus."""
 FULL_TICKS = 13_440
-"""280 ms where there is plenty ahead: at 32 kb/s a message holds as much. Each one costs the server as much as the
-encoding of ten frames, what is answered to it included (measured: bench media)."""
+"""280 ms where there is plenty ahead: at 32 kb/s a message holds as much. Each one costs the server as much as encoding
+three frames, what is answered to it included (measured: bench media, profiled)."""
 NARROW_TICKS, NARROWEST_TICKS = 14_400, 23_040
 """300 and 480 ms, where the wire is so narrow that the cost of a message would be half of it."""
 LONG_FRAME_TICKS = 2880
