@@ -46,7 +46,7 @@ class PlayerWorklet extends AudioWorkletProcessor {
     if (status.state === this.#state && frame - this.#told < period) return;
     this.#state = status.state;
     this.#told = frame;
-    this.port.postMessage({...status, flushes: this.#flushes});
+    this.port.postMessage({...status, frame, flushes: this.#flushes});
   }
 }
 

@@ -11,9 +11,12 @@ import {TICKS_PER_MS, beyond, readMessage, writeAck} from "./wire.js";
 const RATE = TICKS_PER_MS * 1000;
 /** A suspended worklet says nothing: then the state is looked at so often, ms. */
 const LOOK_MS = 250;
-const EMPTY = {state: "empty", held: false, advanced: 0, sounded: 0, played: null, spoken: 0, concealed: 0, starved: 0, flushes: 0};
+const EMPTY = {state: "empty", held: false, advanced: 0, sounded: 0, played: null, spoken: 0, concealed: 0, starved: 0, frame: 0, flushes: 0};
 
-/** @typedef {import("./playbuffer.js").Status & {flushes: number}} Status */
+/** What the worklet says of itself is no older, ticks, or it does not run. */
+const FRESH = 50 * TICKS_PER_MS;
+
+/** `frame`: the next to be rendered then. @typedef {import("./playbuffer.js").Status & {frame: number, flushes: number}} Status */
 
 /** Why this page cannot play the data track, as a sentence; empty where it can. */
 export function obstacle() {
@@ -215,6 +218,14 @@ export class Player {
     return Math.ceil(((sounding ?? 0) + (time - (at ?? 0)) / 1000) * RATE);
   }
 
+  /** Ticks that left the loudspeaker since the worklet told where it is: it renders in bursts. @param {number} now */
+  #since(now) {
+    const {state, played, frame} = this.#status;
+    if (state !== "playing" || !played || this.suspended) return 0;
+    const most = Math.min(FRESH, this.#buffered * TICKS_PER_MS);
+    return Math.max(0, Math.min(this.#frameAt(now) - (frame - this.#latency), most));
+  }
+
   /** Decodes what is next. @param {number} now */
   #release(now) {
     const waits = this.suspended || this.#status.held;
@@ -235,6 +246,7 @@ export class Player {
   /** @param {number} now */
   #tell(now) {
     const {largest, bitmap, arrival} = this.#receipts;
+    const since = this.#since(now);
     this.#receipts.told(this.#state, now);
     this.#silencing = false;
     this.#onack(
@@ -245,8 +257,8 @@ export class Player {
         arrival,
         delay: now - arrival,
         wanted: this.#sequence.wanted ?? this.#played,
-        played: this.#played,
-        buffered: this.#buffered,
+        played: {...this.#played, position: this.#played.position + since},
+        buffered: this.#buffered - since / TICKS_PER_MS,
         state: this.#state,
       }),
     );
