@@ -11,8 +11,11 @@ from typing import Any
 import httpx
 import numpy as np
 from recordings import Samples
+from scipy.ndimage import median_filter
 
 SCRIPT = Path(__file__).parents[1] / "browser" / "played.js"
+AROUND = 41
+"""Rows of the clock: 2 s."""
 JOIN = """async (options) => {
   const {connect} = await import(options.url + "static/legato.js");
   globalThis.told = [];
@@ -38,9 +41,11 @@ class Played:
     def at(self, times_ms: Any) -> Any:
         """Places in `samples` that leave the loudspeaker at times of `performance.now()`."""
         frames, times = np.asarray(self.clock, float).T
-        # Of the sound card's clock: what the browser says of a moment is early or late by a few of its buffers.
         rate, offset = np.polyfit(times - times[0], frames, 1)
-        return offset + rate * (np.asarray(times_ms) - times[0]) - self.begin
+        asked = np.asarray(times_ms, float)
+        # What the browser says of a moment is early or late by a few of its buffers, and a busy machine's clock slips.
+        slipped = median_filter(frames - offset - rate * (times - times[0]), AROUND, mode="nearest")
+        return offset + rate * (asked - times[0]) + np.interp(asked, times, slipped) - self.begin
 
 
 def everything(server: Any, listener: str) -> list[dict[str, Any]]:
