@@ -118,7 +118,7 @@ def test_an_urgent_instruction_cuts_into_a_story_that_goes_on_at_a_word(swept, l
     bare = Bare(listen(swept), voice="sweep").join(carrier=carrier, profile="narration")
     bare.ear.begin()
     story = bare.say(COUNT)
-    bare.wait("progress", story, position=2 * RATE)
+    bare.reach(story, 2 * RATE)
     urgent = bare.say(SHORT, voice="tone", profile="navigation")
     bare.wait("finished", story)
     bare.ear.rest(0.3)

@@ -50,7 +50,7 @@ def test_a_network_that_was_gone_is_spoken_over_again(inside: Inside, listen: Ca
         clock_ms = bare.clock_ms()
         bare.ear.begin()
         utterance = bare.say(COUNT)
-        bare.wait("progress", utterance, position=RATE)
+        bare.reach(utterance, RATE)
         inside.network(down={"loss": 1}, up={"loss": 1})
         gone(bare, tunnel, way)
         bare.ear.rest(AWAY_S)

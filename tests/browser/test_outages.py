@@ -31,7 +31,7 @@ def test_a_story_goes_on_through_ten_seconds_without_a_network(server, listen: C
     bare = Bare(listen(server)).join(profile="narration", carrier="data")
     text = " ".join([COUNT] * 11)
     utterance = bare.say(text)
-    bare.wait("progress", utterance, position=15 * RATE, within_s=30)
+    bare.reach(utterance, 15 * RATE, within_s=30)
     assert server.get(bare.ear.listener)["lead_s"] > 14
     server.ask("PUT", f"{bare.ear.listener}/network", DEAD)
     bare.ear.rest(10)

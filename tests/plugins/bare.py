@@ -83,11 +83,17 @@ class Bare:
         """Events of that name about an utterance, each with the time `at` of its arrival."""
         return [e for e in self.page.evaluate("told") if e.get("event") == name and e["id"] == id]
 
-    def wait(self, name: str, id: str, *, position: int = 0, within_s: float = 15) -> None:
-        """Until an event of that name came, with so many ticks heard or more."""
+    def wait(self, name: str, id: str, *, within_s: float = 15) -> None:
+        """Until an event of that name came."""
         self.page.wait_for_function(
-            "([name, id, position]) => told.some((e) => e.event === name && e.id === id && e.position >= position)",
-            arg=[name, id, position],
+            "([name, id]) => told.some((e) => e.event === name && e.id === id)", arg=[name, id], timeout=within_s * 1000
+        )
+
+    def reach(self, id: str, position: int, *, within_s: float = 15) -> None:
+        """Until something was told of a place of the utterance from that tick on."""
+        self.page.wait_for_function(
+            "([id, position]) => told.some((e) => e.id === id && e.position >= position)",
+            arg=[id, position],
             timeout=within_s * 1000,
         )
 
