@@ -590,6 +590,7 @@ async def test_a_text_has_the_carrier_it_was_asked_for_on_at_its_turn_and_in_ord
     assert whole(player.heard(), ticks["a"] + ticks["c"] + ticks["d"])
 
 
+@pytest.mark.long
 async def test_asking_for_a_carrier_holds_for_what_sounds_and_all_after_it(server, listen):
     one, _ = await listen(server)
     listener = next(iter(server.listeners))

@@ -49,7 +49,7 @@ def heard(frames: list[Frame]) -> np.ndarray:
     return np.concatenate(blocks)
 
 
-@pytest.mark.parametrize("opus", [OPUS, LONG_OPUS], ids=["20 ms", "60 ms"])
+@pytest.mark.parametrize("opus", [OPUS, pytest.param(LONG_OPUS, marks=pytest.mark.long)], ids=["20 ms", "60 ms"])
 def test_no_change_of_codec_is_a_seam_where_it_is_heard(opus: Setting) -> None:
     said = speech()
     frames = carried(said, [opus, PCM16, opus, PCM24, opus, ULAW, opus, PCM16, opus, ULAW, opus])

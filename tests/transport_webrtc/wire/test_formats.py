@@ -100,7 +100,7 @@ class Before:
 @pytest.mark.parametrize(
     ("voice", "hold_s", "text"),
     [
-        ("tone", 0.25, "mum " * 8),
+        pytest.param("tone", 0.25, "mum " * 8, marks=pytest.mark.long),
         pytest.param("joe", 0.6, TEXT * 4, marks=REAL),
         pytest.param("heart", 0.6, TEXT * 4, marks=REAL),
     ],

@@ -79,7 +79,8 @@ async def interrupt(server: Any, client: Client, ahead: Any, seed: int, each: in
     return cuts
 
 
-@pytest.mark.parametrize(("clients", "each"), [(1, 3), pytest.param(5, 10, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize(("clients", "each"), [(5, 10)])
 async def test_speech_sent_ahead_is_cut_off_where_it_is(serve: Any, ahead: Any, clients: int, each: int) -> None:
     server = await serve()
     cuts: list[Cut] = []
