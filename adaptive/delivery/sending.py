@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from adaptive.ticks import to_seconds
 
 from .answering import LONG_TICKS, news_s
-from .bundling import MESSAGE_COST, PLENTY_FROM, bundle_ticks, together
+from .bundling import FIRST_TICKS, MESSAGE_COST, PLENTY_FROM, bundle_ticks, together
 from .pacing import Pacing
 from .repair import MANY, MOST, START_TICKS, chances, copies_for
 from .stock import Stock
@@ -78,7 +78,7 @@ class Sending:
             return None
         self.pacing.probed(now, lossy=self.lossy)
         frames = self.stock.soonest()
-        return self._message(now, frames) if frames else None
+        return self._message(now, frames[: together([kept.frame for kept in frames], FIRST_TICKS)]) if frames else None
 
     def _copy(self, now: float) -> bytes | None:
         """Half of its cost counts, so that copies do not hold up what follows."""
