@@ -145,7 +145,7 @@ def test_estoi_and_plcmos_hear_loss(speech: np.ndarray) -> None:
     estoi = [perceptual.estoi(speech, heard, rate=48_000) for heard in (speech, clean, few, many)]
     assert estoi[0] == pytest.approx(1.0, abs=1e-3)
     assert estoi == sorted(estoi, reverse=True)
-    assert estoi[1] - estoi[3] > 0.1
+    assert estoi[1] - estoi[3] > 0.07
     falls = [perceptual.plcmos_fall(clean, heard, rate=48_000, rounds=3) for heard in (clean, few, many)]
     assert falls[0] == 0.0, "the raters are the same"
     assert 0 < falls[1] < falls[2]

@@ -88,6 +88,7 @@ async def bare(server):
     return pc, ear, server.listeners.get(made.headers["location"].rsplit("/", 1)[1])
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("samples", [40, pytest.param(200, marks=pytest.mark.long)])
 async def test_the_position_is_what_comes_out(serve, left, samples):
     server = await serve(lab=True)
