@@ -14,7 +14,7 @@ from .worker_messages import Feed, Grant, Made, Open, Steer, Step
 
 PLENTY_S = 0.4
 """An utterance that is rendered this far beyond what can have been played lets others go first."""
-URGENT_S = 0.15
+URGENT_S = 0.08
 """One that has less than this left may be silent after the next chunk of somebody else."""
 HUNGRY_S = 0.8
 """So does one that has been rendered to less than this before its grant, whatever the clock says: it was held up."""
