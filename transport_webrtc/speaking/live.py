@@ -29,6 +29,8 @@ LOST_TICKS = to_ticks(0.2)
 
 DOUBT_S = 0.25
 """Without a sign of the listener for so long, nothing is told as heard that is not known to have arrived."""
+SILENT_S = 0.55
+"""The same for the position, which cannot be told later: where one ping of twenty is lost, .5 s are nothing unusual."""
 
 Tell = Callable[[str, Utterance, dict[str, Any]], None]
 HeardOut = Callable[[Utterance], None]
@@ -116,7 +118,7 @@ class Live:
         """Last tick of it heard, on either carrier; what was heard for certain is given up."""
         now = self._clock()
         position = utterance.position(now, self.delay_s) if self._held_at is None else self._arrived(utterance)
-        if self._silent:
+        if self._silent(SILENT_S):
             position = min(position, self._arrived(utterance))
         utterance.certain(position if self._until is None else min(position, self._arrived(utterance)))
         utterance.clock.forget(now - self.delay_s if self._until is None else min(self._until, now - self.delay_s))
@@ -264,16 +266,15 @@ class Live:
             return max(utterance.reached, utterance.clock.arrived(self._until))
         return utterance.position(self._clock() if self._held_at is None else self._held_at, self.delay_s)
 
-    @property
-    def _silent(self) -> bool:
+    def _silent(self, for_s: float) -> bool:
         """Signs of the listener fail to come, which say what arrived."""
-        return self._watched and self._until is not None and self._clock() - self._sign_at > DOUBT_S
+        return self._watched and self._until is not None and self._clock() - self._sign_at > for_s
 
     def _believed(self, name: str, utterance: Utterance, data: dict[str, Any]) -> bool:
         """Whether what should have been heard was; the end of an utterance has to be known."""
         if not self._watched or self._until is None or (name == OVER and utterance.keep is Keep.SKIP):
             return True
-        if name != OVER and (self._held_at is not None or not self._silent):
+        if name != OVER and (self._held_at is not None or not self._silent(DOUBT_S)):
             return True
         return self._arrived(utterance) >= data.get("position", utterance.pipeline.taken)
 
