@@ -280,9 +280,11 @@ class Carrying:
 
     def _report(self) -> None:
         """What the data track knows of the path, where it carries the speech."""
+        if self.carrier is not Carrier.DATA or self.track is None:
+            return
         now = self._clock()
-        report = self.track.delivery.report(now) if self.carrier is Carrier.DATA and self.track is not None else None
-        if report is not None and self.track is not None:
+        report = self.track.delivery.report(now)
+        if report is not None:
             self._reported_at = now
             self._on_heard(HeardReport(at=now, position=self._speaker.position(), buffered_s=self.track.lead_s()))
             self._on_network(report)

@@ -102,7 +102,7 @@ class ClientLines:
             self._control.use(line.control)
 
     def _line_changed(self, line: ClientLine) -> None:
-        if line.state == "connected" and not (line is not self.current and self._rejoining is None):
+        if line.state == "connected" and (line is self.current or self._rejoining is not None):
             self._adopt(line)
         elif line is self.current and line.state in ("failed", "closed"):
             self._lose(LOST)
